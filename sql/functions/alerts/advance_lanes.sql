@@ -1,0 +1,65 @@
+-- Set right who may go in the lanes of some services: the oldest live notice of a lane is READY, later ones are WAITING, and what a dead
+-- notice holds back is HELD (semantics 3.3).
+--
+-- Held: behind a dead one of the same incident, or in a strict channel behind any dead one; what is held does not hold others. Called
+-- last by whoever wrote to a lane, so that claims never look at blocked rows. Locks the lanes first, then judges with a fresh snapshot.
+-- Writes delivery; wakes the runtimes if a notice became ready.
+create or replace function uptuple.advance_lanes(service_ids bigint[])
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+declare
+  became_ready integer;
+begin
+  perform uptuple.lock_lanes(service_ids);
+
+  with lane as (
+    select delivery.id, delivery.event_number, delivery.service_id, delivery.channel_id, delivery.state,
+      count(*) filter (where delivery.state = 'DEAD') over (
+        partition by delivery.service_id, delivery.channel_id, case when channel.ordering = 'strict' then 0 else delivery.incident_id end
+        order by delivery.event_number
+        rows between unbounded preceding and 1 preceding
+      ) > 0 as held
+    from uptuple.delivery
+    join uptuple.channel on channel.id = delivery.channel_id
+    where delivery.service_id = any (service_ids)
+      and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+  ),
+  placed as (
+    select lane.id, lane.state,
+      case
+        when lane.held then 'HELD'
+        when count(*) filter (where lane.state <> 'DEAD' and not lane.held) over (
+          partition by lane.service_id, lane.channel_id
+          order by lane.event_number
+          rows between unbounded preceding and 1 preceding
+        ) > 0 then 'WAITING'
+        else 'READY'
+      end as right_state
+    from lane
+  ),
+  moved as (
+    update uptuple.delivery
+    set state = placed.right_state,
+        due_at = case when placed.right_state = 'READY' then clock_timestamp() else delivery.due_at end
+    from placed
+    where delivery.id = placed.id
+      and placed.state in ('READY', 'WAITING', 'HELD')
+      and placed.state <> placed.right_state
+    returning delivery.state
+  )
+  select count(*) into became_ready from moved where moved.state = 'READY';
+
+  if became_ready > 0 then
+    notify uptuple_alerts;
+  end if;
+  return became_ready;
+end
+$function$;
+
+comment on function uptuple.advance_lanes(bigint[]) is
+  'Makes the oldest live notice of each lane of some services READY, and the others WAITING or HELD. Returns how many became READY.';
+
+revoke execute on function uptuple.advance_lanes(bigint[]) from public;

@@ -1,0 +1,53 @@
+-- Send to a channel again: the FAILED of incidents that are open and nothing else. False if it was on already.
+--
+-- What waited when it was disabled, and is not such a FAILED, is listed as SUPERSEDED (semantics 3.7). A suspension ends. Holds the channel
+-- table against write_notices. Writes channel and delivery.
+create or replace function uptuple.enable_channel(name text)
+returns boolean
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+declare
+  channel uptuple.channel;
+  lanes bigint[];
+begin
+  lock table uptuple.channel in exclusive mode;
+  channel := uptuple.find_channel(name);
+  if channel.enabled then
+    return false;
+  end if;
+
+  update uptuple.channel changed
+  set enabled = true, suspended_at = null, suspended_reason = null, probe_at = null, paused_until = null, transient_failures = 0,
+      updated_at = clock_timestamp()
+  where changed.id = channel.id;
+
+  lanes := array(
+    select distinct delivery.service_id from uptuple.delivery
+    where delivery.channel_id = channel.id and delivery.service_id is not null and delivery.state in ('READY', 'WAITING', 'HELD')
+  );
+  perform uptuple.lock_lanes(lanes);
+  update uptuple.delivery
+  set state = 'SUPERSEDED', finished_at = clock_timestamp(), note = 'the channel was disabled'
+  from uptuple.event
+  where event.id = delivery.event_number
+    and delivery.channel_id = channel.id
+    and delivery.state in ('READY', 'WAITING', 'HELD')
+    and not exists (
+      select from uptuple.incident
+      where incident.id = event.incident_id and incident.closed_at is null and event.kind = 'service.failed'
+    );
+  perform uptuple.advance_lanes(lanes);
+  perform uptuple.tell_open_incidents(channel.id);
+  notify uptuple_alerts;
+  return true;
+end
+$function$;
+
+comment on function uptuple.enable_channel(text) is
+  'Send to a channel again. It gets the FAILED of open incidents; what else it missed is listed as SUPERSEDED. False if it was enabled already.';
+
+revoke execute on function uptuple.enable_channel(text) from public;
+grant execute on function uptuple.enable_channel(text) to uptuple_operator;

@@ -1,0 +1,45 @@
+-- Report what receivers said: [{delivery_id, claim_token, response: {status, retry_after, excerpt, error, latency_ms}}, ...]. Answers for each.
+--
+-- Accepted only with the token, in the lease, while unsent: an ended lease answers REFUSED and changes nothing, a repeated report of one
+-- that was accepted answers DUPLICATE. DELIVERED, DEAD, RETRY (after 5, 10, 20, 40 s), PAUSED and SUSPENDED are what the answer meant
+-- (semantics 3.5); the last two, and failures of a channel that is suspended already, spend no attempt. The fifth transient failure in a row
+-- over a channel's notices suspends it. Locks lanes in the order of ids, then channels. Writes delivery, delivery_attempt, channel.
+create or replace function uptuple.finish_alerts(answers jsonb)
+returns table (delivery_id bigint, outcome text)
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+declare
+  answer record;
+begin
+  lock table uptuple.channel in row exclusive mode;
+  perform uptuple.lock_lanes('{}', array(
+    select (entry ->> 'delivery_id')::bigint from jsonb_array_elements(answers) entry where entry ->> 'delivery_id' is not null
+  ));
+
+  for answer in
+    select field.delivery_id as id, field.claim_token as token, field.response
+    from jsonb_array_elements(answers) with ordinality entry
+    cross join lateral jsonb_to_record(entry.value) as field (delivery_id bigint, claim_token uuid, response jsonb)
+    order by entry.ordinality
+  loop
+    return query select answer.id, uptuple.settle_alert(answer.id, answer.token, answer.response);
+  end loop;
+
+  perform uptuple.advance_lanes(array(
+    select distinct delivery.service_id
+    from jsonb_array_elements(answers) entry
+    join uptuple.delivery on delivery.id = (entry ->> 'delivery_id')::bigint
+    where delivery.service_id is not null
+  ));
+end
+$function$;
+
+comment on function uptuple.finish_alerts(jsonb) is
+  'Report what receivers said: [{"delivery_id", "claim_token", "response": {"status", "retry_after", "excerpt", "error", "latency_ms"}}, ...]. '
+  'Answers DELIVERED, RETRY, DEAD, PAUSED, SUSPENDED, DUPLICATE (reported before) or REFUSED (not yours any more) for each.';
+
+revoke execute on function uptuple.finish_alerts(jsonb) from public;
+grant execute on function uptuple.finish_alerts(jsonb) to uptuple_worker, uptuple_operator;

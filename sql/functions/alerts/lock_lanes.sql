@@ -1,0 +1,39 @@
+-- Lock everything unsettled in the lanes of some services, or of the lanes of some deliveries, in the order of ids.
+--
+-- A lane is what one service sends to one channel. Whoever changes a lane locks it so first: two that change deliveries of one lane
+-- without it would each see the other's as it was, and leave a notice waiting for ever; in another order they would deadlock.
+-- Reads and locks delivery. Called by advance_lanes, finish_alert, requeue_alert, discard_alert and their siblings.
+create or replace function uptuple.lock_lanes(service_ids bigint[], delivery_ids bigint[] default '{}')
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+begin
+  perform 1
+  from uptuple.delivery
+  where delivery.id = any (
+      array(
+        select unsettled.id
+        from uptuple.delivery unsettled
+        where unsettled.service_id = any (service_ids)
+          and unsettled.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+        union
+        select unsettled.id
+        from uptuple.delivery given
+        join uptuple.delivery unsettled on unsettled.service_id = given.service_id and unsettled.channel_id = given.channel_id
+        where given.id = any (delivery_ids)
+          and unsettled.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+        union
+        select unnest(delivery_ids)
+      )
+    )
+  order by delivery.id
+  for no key update;
+end
+$function$;
+
+comment on function uptuple.lock_lanes(bigint[], bigint[]) is
+  'Locks what is unsettled in the lanes of services or deliveries, in the order of ids.';
+
+revoke execute on function uptuple.lock_lanes(bigint[], bigint[]) from public;

@@ -1,0 +1,36 @@
+-- Give a channel the FAILED of each incident that is open, unless it has had it.
+--
+-- The caller holds the channel table against write_notices. Called by add_channel and enable_channel. Writes delivery.
+create or replace function uptuple.tell_open_incidents(channel_id bigint)
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+declare
+  told bigint[];
+begin
+  with open_failure as (
+    insert into uptuple.delivery as known (event_number, channel_id, service_id, incident_id, state)
+    select event.id, channel_id, event.service_id, event.incident_id, 'WAITING'
+    from uptuple.incident
+    join uptuple.event on event.incident_id = incident.id and event.kind = 'service.failed'
+    where incident.closed_at is null
+    order by event.id
+    on conflict on constraint delivery_event_key do update
+      set state = 'WAITING', finished_at = null, note = null, requeued_at = clock_timestamp()
+      where known.state = 'SUPERSEDED'
+    returning known.service_id
+  )
+  select array_agg(distinct open_failure.service_id) into told from open_failure;
+
+  if told is not null then
+    perform uptuple.advance_lanes(told);
+  end if;
+  return coalesce(cardinality(told), 0);
+end
+$function$;
+
+comment on function uptuple.tell_open_incidents(bigint) is 'Gives a channel the FAILED of each open incident that it has not had.';
+
+revoke execute on function uptuple.tell_open_incidents(bigint) from public;

@@ -1,0 +1,140 @@
+-- Apply at most one result to each (service, region): store it, move the state, open or close the incident, write the notices.
+--
+-- The caller, record_results, holds the locks of the states. The rules are semantics 1.15, 1.17, 2.1, 2.4 and 2.5:
+-- * A result applies if its service is enabled, it has a verdict, it is not a DOWN by request, and its window is newer than the state's
+--   last one. A last slot more than two intervals ahead (a clock was set back) yields. A record by hand has no window and always applies.
+-- * A streak starts anew if the result is more than three intervals after the last applied one.
+-- * The DOWN that makes the failure streak reach its threshold opens an incident; the UP that makes the success streak reach its own
+--   closes it. Until then the status stays what it was.
+-- Writes result, service_state, incident; through write_notices event and delivery; through enqueue_confirmations job.
+create or replace function uptuple.apply_results(records uptuple.health_record[])
+returns table (job_id bigint, became text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+as $function$
+#variable_conflict use_column
+declare
+  at constant timestamptz := clock_timestamp();
+  now_second constant bigint := floor(extract(epoch from at));
+  transitions uptuple.transition[];
+  unconfirmed bigint[];
+  changed_jobs bigint[];
+  changed_to text[];
+begin
+  with current as materialized (
+    select given.*,
+      given.status in ('UP', 'DEGRADED') as is_up,
+      given.status <> 'INCONCLUSIVE' as has_verdict,
+      given.purpose = 'MANUAL' as is_manual,
+      case when given.purpose = 'MANUAL' then at else to_timestamp(given.scheduled_slot) end as happened_at,
+      service.enabled, service.failure_threshold, service.recovery_threshold,
+      state.status as old_status, state.since, state.failure_streak, state.success_streak, state.streak_started_at, state.last_slot,
+      state.last_at, state.applied_count, state.incident_id
+    from unnest(records) given
+    join uptuple.service_state state on state.service_id = given.service_id and state.region = given.region
+    join uptuple.service on service.id = given.service_id
+  ),
+  judged as materialized (
+    select current.*,
+      enabled and (is_manual or last_slot is null or scheduled_slot > last_slot or last_slot > now_second + 2 * interval_seconds) as is_newest,
+      coalesce(happened_at - last_at > make_interval(secs => 3 * interval_seconds), false) as after_gap
+    from current
+  ),
+  counted as materialized (
+    select judged.*, applies, new_failures, new_successes, began_at,
+      applies and not is_up and incident_id is null and new_failures >= failure_threshold as opens,
+      applies and is_up and incident_id is not null and new_successes >= recovery_threshold as closes
+    from judged
+    cross join lateral (select is_newest and has_verdict and (is_up or purpose <> 'REQUEST') as applies) a
+    cross join lateral (
+      select
+        case when is_up then 0 when after_gap then 1 else least(failure_streak + 1, failure_threshold) end as new_failures,
+        case when not is_up then 0 when after_gap then 1 else least(success_streak + 1, recovery_threshold) end as new_successes,
+        case when is_up then null when after_gap or failure_streak = 0 then happened_at else streak_started_at end as began_at
+    ) b
+  ),
+  moved as materialized (
+    select counted.*,
+      case when opens then nextval(pg_get_serial_sequence('uptuple.incident', 'id')) when closes then null else incident_id end as new_incident_id,
+      case
+        when opens then 'DOWN'
+        when closes or applies and is_up and incident_id is null then status
+        else old_status
+      end as new_status
+    from counted
+  ),
+  stored as (
+    insert into uptuple.result (
+      scheduled_slot, service_id, job_id, applied_order, recorded_at, revision, latency_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
+      http_status, region, purpose, status, code, reason, worker, detail
+    )
+    select scheduled_slot, service_id, job_id, case when applies then applied_count + 1 end, at, revision, latency_ms, dns_ms, connect_ms,
+      tls_ms, first_byte_ms, http_status, region, purpose, status, code, reason, worker, detail
+    from moved
+  ),
+  updated as (
+    update uptuple.service_state state
+    set status = moved.new_status,
+        since = case when moved.new_status <> moved.old_status then at else state.since end,
+        failure_streak = case when moved.applies then moved.new_failures else state.failure_streak end,
+        success_streak = case when moved.applies then moved.new_successes else state.success_streak end,
+        streak_started_at = case when moved.applies then moved.began_at else state.streak_started_at end,
+        last_slot = case when moved.applies and not moved.is_manual then moved.scheduled_slot else state.last_slot end,
+        last_at = case when moved.applies then moved.happened_at else state.last_at end,
+        applied_count = state.applied_count + moved.applies::integer,
+        incident_id = moved.new_incident_id,
+        verdict_at = case when moved.has_verdict then at else state.verdict_at end,
+        checked_at = at,
+        checked_status = moved.status,
+        checked_code = moved.code,
+        checked_reason = moved.reason,
+        checked_latency_ms = moved.latency_ms
+    from moved
+    where moved.is_newest and state.service_id = moved.service_id and state.region = moved.region
+  ),
+  opened as (
+    insert into uptuple.incident (id, service_id, region, started_at, opened_at, opened_order, code, reason)
+    overriding system value
+    select new_incident_id, service_id, region, began_at, at, applied_count + 1, code, reason
+    from moved
+    where opens
+  ),
+  closed as (
+    update uptuple.incident
+    set closed_at = at, closed_by = 'recovered'
+    from moved
+    where moved.closes and incident.id = moved.incident_id
+  )
+  select
+    array_agg(
+      (
+        case when opens then 'service.failed' else 'service.recovered' end,
+        service_id, region, coalesce(new_incident_id, incident_id), at, applied_count + 1, code, reason
+      )::uptuple.transition
+      order by service_id, region
+    ) filter (where opens or closes),
+    array_agg(service_id order by service_id) filter (where applies and not is_up and new_incident_id is null),
+    array_agg(moved.job_id) filter (where new_status <> old_status),
+    array_agg(new_status) filter (where new_status <> old_status)
+  into transitions, unconfirmed, changed_jobs, changed_to
+  from moved;
+
+  if transitions is not null then
+    perform uptuple.write_notices(transitions);
+  end if;
+  if unconfirmed is not null then
+    perform uptuple.enqueue_confirmations(unconfirmed);
+  end if;
+  return query select * from unnest(changed_jobs, changed_to);
+end
+$function$;
+
+comment on function uptuple.apply_results(uptuple.health_record[]) is
+  'Applies at most one result to each (service, region) whose states the caller has locked. Answers the jobs that changed a status.';
+
+revoke execute on function uptuple.apply_results(uptuple.health_record[]) from public;

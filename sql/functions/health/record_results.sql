@@ -1,0 +1,48 @@
+-- Store results and move the state, streak and incident of their services; write the notices that follow. All or nothing.
+--
+-- The one door for jobs and for people. States are locked in (service, region) order before any is read, so concurrent batches neither
+-- count twice nor deadlock (semantics 2.3). Several records of one service are applied one after another in slot order, so that a batch
+-- equals its single calls: an UPDATE with three rows for one target would count once. Nearly always there is one round.
+-- Called by complete_batch and record_health.
+create or replace function uptuple.record_results(records uptuple.health_record[])
+returns table (job_id bigint, became text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+  round_of_records uptuple.health_record[];
+begin
+  perform 1
+  from (select distinct given.service_id, given.region from unnest(records) given) touched
+  join uptuple.service_state state on state.service_id = touched.service_id and state.region = touched.region
+  order by state.service_id, state.region
+  for no key update of state;
+
+  for round_of_records in
+    select array_agg(numbered.record order by numbered.position)
+    from (
+      select records[position] as record, position,
+        row_number() over (
+          partition by (records[position]).service_id, (records[position]).region
+          order by (records[position]).scheduled_slot, position
+        ) as round
+      from generate_subscripts(records, 1) position
+    ) numbered
+    group by numbered.round
+    order by numbered.round
+  loop
+    return query select * from uptuple.apply_results(round_of_records);
+  end loop;
+end
+$function$;
+
+comment on function uptuple.record_results(uptuple.health_record[]) is
+  'Stores results and moves the state, streak and incident of their services, in slot order, with the notices that follow. '
+  'Answers which jobs changed a status, and to what.';
+
+revoke execute on function uptuple.record_results(uptuple.health_record[]) from public;

@@ -1,0 +1,89 @@
+-- Lease up to max_jobs due jobs of a region to a worker, each with a fresh token and for 30 s from now.
+--
+-- Eligible alike: READY and due, and RUNNING with an ended lease. An attempt counts here, so that a job that kills its worker ends. A
+-- window whose successor is due, and a job whose third lease ended, are left to end_jobs and never probed late (semantics 1.6, 1.13).
+-- Race, two claims at once: SKIP LOCKED gives each its own rows, and rows are locked before they are updated.
+-- Called by every runtime; claim no more than there are free slots. Writes job.
+--
+-- The locking select stands in a materialised CTE, in exactly the claim index's order, and the plan is pinned: as a SQL function the
+-- unknown limit made the planner sort the whole table, 30 claims a second.
+create or replace function uptuple.claim_jobs(worker text, max_jobs integer default 1, region text default 'default')
+returns table (
+  job_id bigint,
+  scheduled_slot bigint,
+  owner_token uuid,
+  service_id bigint,
+  service text,
+  revision integer,
+  purpose text,
+  kind text,
+  target text,
+  config jsonb,
+  timeout_ms integer,
+  attempt integer,
+  lease_ms integer
+)
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+set enable_sort = off
+set plan_cache_mode = force_generic_plan
+as $function$
+#variable_conflict use_column
+declare
+  claimer constant text := worker;
+  from_region constant text := region;
+  lease constant interval := interval '30 s';
+  at constant timestamptz := clock_timestamp();
+  now_second constant bigint := floor(extract(epoch from at));
+begin
+  perform uptuple.check_name('worker', claimer);
+  if (max_jobs between 1 and 1000) is not true then
+    raise exception 'max_jobs is %, and must be between 1 and 1000', coalesce(max_jobs::text, 'null')
+      using errcode = 'invalid_parameter_value', hint = 'Claim no more than there are free slots.';
+  end if;
+
+  return query
+  with candidate as materialized (
+    select job.id, job.scheduled_slot
+    from uptuple.job
+    where job.region = from_region
+      and job.state = any ('{READY,RUNNING}')
+      and job.due_at <= at
+      and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
+      and job.attempts < 3
+      and (job.attempts > 0 or job.purpose <> 'GRID' or job.due_at + make_interval(secs => job.interval_seconds) > at)
+    order by job.region, job.due_at, job.id
+    limit max_jobs
+    for no key update skip locked
+  ),
+  leased as (
+    update uptuple.job
+    set state = 'RUNNING',
+        owner_token = gen_random_uuid(),
+        worker = claimer,
+        attempts = job.attempts + 1,
+        due_at = at + lease
+    from candidate
+    where job.id = candidate.id and job.scheduled_slot = candidate.scheduled_slot
+    returning job.id, job.scheduled_slot, job.owner_token, job.service_id, job.revision, job.purpose, job.attempts
+  )
+  select leased.id, leased.scheduled_slot, leased.owner_token, leased.service_id, service.name, leased.revision,
+    leased.purpose, revision.kind, revision.target, revision.config, revision.timeout_ms, leased.attempts::integer,
+    (extract(epoch from lease) * 1000)::integer
+  from leased
+  join uptuple.service_revision revision on revision.service_id = leased.service_id and revision.revision = leased.revision
+  join uptuple.service on service.id = leased.service_id;
+end
+$function$;
+
+comment on function uptuple.claim_jobs(text, integer, text) is
+  'Lease up to max_jobs due jobs of a region to a worker for 30 seconds. Each row has the token that complete_job, retry_job, '
+  'extend_job and release_jobs ask for, and the configuration to probe with.';
+
+revoke execute on function uptuple.claim_jobs(text, integer, text) from public;
+grant execute on function uptuple.claim_jobs(text, integer, text) to uptuple_worker, uptuple_operator;

@@ -1,0 +1,59 @@
+-- End the jobs that may no longer be claimed: MISSED where nobody claimed a window before the next one of its service was due, FAILED
+-- where the lease of the last attempt ended.
+--
+-- Skips rows that others hold: who holds one decides. Works from the head of the claim's index, oldest first, at most 20,000 a call, so
+-- that it stays short after an outage. Called by enqueue_jobs when anything is overdue, and by sweep. Writes job.
+create or replace function uptuple.end_jobs()
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+set plan_cache_mode = force_generic_plan
+as $function$
+declare
+  at constant timestamptz := clock_timestamp();
+  now_second constant bigint := floor(extract(epoch from at));
+  region_name text;
+  ended_here integer;
+  ended integer := 0;
+begin
+  for region_name in select name from uptuple.region order by name loop
+    with over as materialized (
+      select job.id, job.scheduled_slot
+      from uptuple.job
+      where job.region = region_name
+        and job.state = any ('{READY,RUNNING}')
+        and job.due_at <= at
+        and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
+        and (
+          job.attempts >= 3
+          or job.attempts = 0 and job.purpose = 'GRID' and job.due_at + make_interval(secs => job.interval_seconds) <= at
+        )
+      order by job.region, job.due_at, job.id
+      limit 20000
+      for no key update skip locked
+    )
+    update uptuple.job
+    set state = case when job.attempts = 0 then 'MISSED' else 'FAILED' end,
+        owner_token = null,
+        finished_at = at,
+        error = coalesce(job.error, case when job.attempts > 0 then 'the last lease ended without an answer' end)
+    from over
+    where job.id = over.id and job.scheduled_slot = over.scheduled_slot;
+
+    get diagnostics ended_here = row_count;
+    ended := ended + ended_here;
+  end loop;
+  return ended;
+end
+$function$;
+
+comment on function uptuple.end_jobs() is
+  'Ends jobs that may no longer be claimed: MISSED if never claimed in time, FAILED after the last lease. Returns how many.';
+
+revoke execute on function uptuple.end_jobs() from public;
+grant execute on function uptuple.end_jobs() to uptuple_worker, uptuple_operator;

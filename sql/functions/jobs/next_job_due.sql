@@ -1,0 +1,36 @@
+-- How long until the next job of a region may be claimed, in ms: 0 if one is due, null if none is known. For a runtime that sleeps.
+--
+-- By the database's clock, so that a runtime's wrong one does no harm. One look at the head of the claim's index. Reads job.
+create or replace function uptuple.next_job_due(region text default 'default')
+returns double precision
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set plan_cache_mode = force_generic_plan
+as $function$
+#variable_conflict use_variable
+declare
+  at constant timestamptz := clock_timestamp();
+  now_second constant bigint := extract(epoch from at);
+  next_due timestamptz;
+begin
+  select job.due_at into next_due
+  from uptuple.job
+  where job.region = region
+    and job.state = any ('{READY,RUNNING}')
+    and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
+  order by job.region, job.due_at, job.id
+  limit 1;
+
+  return greatest(0, extract(epoch from next_due - at) * 1000);
+end
+$function$;
+
+comment on function uptuple.next_job_due(text) is 'Milliseconds until the next job of a region may be claimed; null if none is waiting.';
+
+revoke execute on function uptuple.next_job_due(text) from public;
+grant execute on function uptuple.next_job_due(text) to uptuple_worker, uptuple_operator;

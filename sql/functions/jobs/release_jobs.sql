@@ -1,0 +1,55 @@
+-- Give back jobs that were claimed and not started: READY at once, and the attempt is given back. Returns how many.
+--
+-- For a runtime that stops, or that claimed more than it can start in time. Fenced: entries whose token is no longer good are left alone.
+-- The due time stays in the past, so that a job that was first in line is first again. Locks rows by (slot, id). Writes job.
+create or replace function uptuple.release_jobs(job_ids bigint[], owner_tokens uuid[])
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+as $function$
+declare
+  released integer;
+begin
+  if cardinality(job_ids) is distinct from cardinality(owner_tokens) then
+    raise exception 'job_ids has % entries and owner_tokens has %', coalesce(cardinality(job_ids), 0), coalesce(cardinality(owner_tokens), 0)
+      using errcode = 'invalid_parameter_value', hint = 'Give one token for each job.';
+  end if;
+
+  with locked as materialized (
+    select job.id, job.scheduled_slot, given.owner_token
+    from unnest(job_ids, owner_tokens) given (job_id, owner_token)
+    join uptuple.job on job.id = given.job_id
+    order by job.scheduled_slot, job.id
+    for no key update of job
+  )
+  update uptuple.job
+  set state = 'READY',
+      owner_token = null,
+      worker = null,
+      attempts = job.attempts - 1,
+      due_at = greatest(to_timestamp(job.scheduled_slot), clock_timestamp() - interval '30 s')
+  from locked
+  where job.id = locked.id
+    and job.scheduled_slot = locked.scheduled_slot
+    and job.state = 'RUNNING'
+    and job.owner_token = locked.owner_token
+    and job.due_at > clock_timestamp();
+
+  get diagnostics released = row_count;
+  if released > 0 then
+    notify uptuple_jobs;
+  end if;
+  return released;
+end
+$function$;
+
+comment on function uptuple.release_jobs(bigint[], uuid[]) is
+  'Give back jobs that were claimed and not started: READY at once, the attempt is not counted. Returns how many were given back.';
+
+revoke execute on function uptuple.release_jobs(bigint[], uuid[]) from public;
+grant execute on function uptuple.release_jobs(bigint[], uuid[]) to uptuple_worker, uptuple_operator;

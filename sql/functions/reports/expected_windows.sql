@@ -1,0 +1,25 @@
+-- The windows of a service that start between two moments while it was active, by the record that its changes wrote (semantics 1.14).
+create or replace function uptuple.expected_windows(service_id bigint, since timestamptz, until timestamptz)
+returns table (region text, slot bigint)
+language sql
+stable
+set search_path = pg_catalog, pg_temp
+as $function$
+  select active.region, slot
+  from uptuple.service_active active
+  cross join lateral (
+    select ceil(extract(epoch from greatest(lower(active.during), $2)))::bigint as first_second,
+      ceil(extract(epoch from least(upper(active.during), $3)))::bigint - 1 as last_second
+  ) span
+  cross join lateral generate_series(
+    span.first_second + mod(mod(active.phase_seconds - span.first_second, active.interval_seconds) + active.interval_seconds, active.interval_seconds),
+    span.last_second,
+    active.interval_seconds
+  ) slot
+  where active.service_id = $1;
+$function$;
+
+comment on function uptuple.expected_windows(bigint, timestamptz, timestamptz) is
+  'The windows of a service, by id, that start between two moments while it was active.';
+
+revoke execute on function uptuple.expected_windows(bigint, timestamptz, timestamptz) from public;

@@ -1,0 +1,50 @@
+-- Each window of a service between two moments that was expected, with its verdict or the name of its gap.
+--
+-- verdict: UP, DEGRADED or DOWN. gap: INCONCLUSIVE, MISSED, FAILED, CANCELED, PENDING (its job is not finished) or ABSENT (nobody
+-- enqueued it). Expected windows come from the record of when the service was active with which grid. Reads service_active, job, result.
+create or replace function uptuple.windows(
+  service text,
+  since timestamptz default clock_timestamp() - interval '1 day',
+  until timestamptz default clock_timestamp()
+)
+returns table (region text, scheduled_slot bigint, starts_at timestamptz, verdict text, gap text)
+language plpgsql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_column
+declare
+  service_name constant text := service;
+  wanted bigint;
+begin
+  select known.id into wanted from uptuple.service known where known.name = service_name and known.removed_at is null;
+  if wanted is null then
+    raise exception 'there is no service named %', coalesce(quote_literal(service_name), 'null')
+      using errcode = 'UT001', hint = 'select service from uptuple.status lists the services.';
+  end if;
+
+  return query
+  select grid.region, grid.slot, to_timestamp(grid.slot),
+    case when result.status <> 'INCONCLUSIVE' then result.status end,
+    case
+      when result.status = 'INCONCLUSIVE' then 'INCONCLUSIVE'
+      when result.status is not null then null
+      when job.state in ('MISSED', 'FAILED', 'CANCELED') then job.state
+      when job.state is not null then 'PENDING'
+      else 'ABSENT'
+    end
+  from uptuple.expected_windows(wanted, since, until) grid
+  left join uptuple.result
+    on result.service_id = wanted and result.region = grid.region and result.scheduled_slot = grid.slot and result.purpose <> 'MANUAL'
+  left join uptuple.job
+    on job.service_id = wanted and job.region = grid.region and job.scheduled_slot = grid.slot
+  order by grid.region, grid.slot;
+end
+$function$;
+
+comment on function uptuple.windows(text, timestamptz, timestamptz) is
+  'Each expected window of a service between two moments (default: the last day) with its verdict or the name of its gap.';
+
+revoke execute on function uptuple.windows(text, timestamptz, timestamptz) from public;
+grant execute on function uptuple.windows(text, timestamptz, timestamptz) to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -1,0 +1,27 @@
+-- Ask for a check of a service now, outside its grid. Returns the job that will make it.
+--
+-- At most one a second: a second call in the same second gets the first one's job, and a second in which a window starts is that
+-- window's job. A DOWN from it is stored but does not extend a streak (semantics 1.15). Writes job and wakes the runtimes.
+create or replace function uptuple.check_now(name text)
+returns bigint
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+declare
+  service constant uptuple.service := uptuple.find_service(name);
+begin
+  if not service.enabled then
+    raise exception 'the service % is disabled', quote_literal(name)
+      using errcode = 'UT002', hint = 'select uptuple.enable_service(...) first.';
+  end if;
+  return uptuple.enqueue_request(service.id, 'REQUEST');
+end
+$function$;
+
+comment on function uptuple.check_now(text) is
+  'Check a service now, outside its grid. Returns the id of the job: one a second at most, so a second call may get the same one.';
+
+revoke execute on function uptuple.check_now(text) from public;
+grant execute on function uptuple.check_now(text) to uptuple_operator;

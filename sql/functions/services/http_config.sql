@@ -1,0 +1,73 @@
+-- The configuration of an HTTP check, validated and completed with its defaults.
+--
+-- Each error names the argument, quotes the value and says what is allowed, so that nothing can be stored that a runtime
+-- could not send. Reads and writes nothing; called by add_service and update_service.
+create or replace function uptuple.http_config(
+  method text,
+  headers jsonb,
+  body text,
+  expected_statuses text,
+  follow_redirects integer,
+  insecure boolean
+)
+returns jsonb
+language plpgsql
+immutable
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+declare
+  known_methods constant text[] := array['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+  header record;
+begin
+  method := upper(method);
+  if (method = any (known_methods)) is not true then
+    raise exception 'method % is not one that can be sent', coalesce(quote_literal(method), 'null')
+      using errcode = 'invalid_parameter_value', hint = 'Use one of ' || array_to_string(known_methods, ', ') || '.';
+  end if;
+  if (jsonb_typeof(headers) = 'object') is not true then
+    raise exception 'headers must be a JSON object of names and values'
+      using errcode = 'invalid_parameter_value', hint = 'For example headers => ''{"Accept": "application/json"}''.';
+  end if;
+  for header in select entry.key, entry.value, jsonb_typeof(entry.value) as type from jsonb_each(headers) entry loop
+    if header.key !~ '^[!#$%&''*+.^_`|~0-9A-Za-z-]+$' then
+      raise exception 'headers has the name %, which is not a header name', quote_literal(header.key)
+        using errcode = 'invalid_parameter_value', hint = 'Header names are letters, digits and hyphens.';
+    end if;
+    if header.type <> 'string' or (header.value #>> '{}') ~ '[\r\n\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' then
+      raise exception 'headers has a value for % that cannot be sent', quote_literal(header.key)
+        using errcode = 'invalid_parameter_value', hint = 'Header values are strings without line breaks or control characters.';
+    end if;
+    if lower(header.key) in ('content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer', 'keep-alive') then
+      raise exception 'headers must not set %', quote_literal(header.key)
+        using errcode = 'invalid_parameter_value', hint = 'The probe frames its own messages; leave this header out.';
+    end if;
+  end loop;
+  if body is not null and method in ('HEAD', 'OPTIONS') then
+    raise exception 'body cannot be sent with the method %', method
+      using errcode = 'invalid_parameter_value', hint = 'Leave body out, or use GET, POST, PUT, PATCH or DELETE.';
+  end if;
+  if octet_length(body) > 65536 then
+    raise exception 'body has % bytes', octet_length(body)
+      using errcode = 'invalid_parameter_value', hint = 'A body may have up to 65536 bytes.';
+  end if;
+  if (follow_redirects between 0 and 5) is not true then
+    raise exception 'follow_redirects is %, and must be between 0 and 5', coalesce(follow_redirects::text, 'null')
+      using errcode = 'invalid_parameter_value', hint = '0 means that a redirect is the answer.';
+  end if;
+
+  return jsonb_strip_nulls(jsonb_build_object(
+    'method', method,
+    'headers', headers,
+    'body', body,
+    'expected_statuses', uptuple.status_ranges(expected_statuses)::text,
+    'follow_redirects', follow_redirects,
+    'insecure', nullif(coalesce(insecure, false), false)
+  ));
+end
+$function$;
+
+comment on function uptuple.http_config(text, jsonb, text, text, integer, boolean) is
+  'The configuration of an HTTP check as service_revision stores it, or an error that names the argument and the cure.';
+
+revoke execute on function uptuple.http_config(text, jsonb, text, text, integer, boolean) from public;

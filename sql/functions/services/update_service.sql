@@ -1,0 +1,107 @@
+-- Change a service. What is left out stays; an empty body or group_name takes it away.
+--
+-- A change of what is sent or expected makes a new revision and touches no job that exists; a new interval starts a new grid after
+-- now (semantics 1.1, 1.4). Thresholds take effect with the next result. Writes service, service_revision, service_active.
+create or replace function uptuple.update_service(
+  name text,
+  new_name text default null,
+  url text default null,
+  every interval default null,
+  timeout interval default null,
+  method text default null,
+  headers jsonb default null,
+  body text default null,
+  expected_statuses text default null,
+  failure_threshold integer default null,
+  recovery_threshold integer default null,
+  confirm_every interval default null,
+  follow_redirects integer default null,
+  insecure boolean default null,
+  group_name text default null,
+  tags text[] default null
+)
+returns integer
+language plpgsql
+security definer
+set search_path = pg_catalog, pg_temp
+as $function$
+#variable_conflict use_variable
+declare
+  service uptuple.service := uptuple.find_service(name);
+  current uptuple.service_revision;
+  target text;
+  config jsonb;
+  time_limit interval;
+  old_interval constant interval := make_interval(secs => service.interval_seconds);
+begin
+  select revision.* into strict current
+  from uptuple.service_revision revision
+  where revision.service_id = service.id and revision.revision = service.revision;
+
+  target := case when url is null then current.target else uptuple.service_url(url) end;
+  config := uptuple.http_config(
+    coalesce(method, current.config ->> 'method'),
+    coalesce(headers, current.config -> 'headers'),
+    nullif(coalesce(body, current.config ->> 'body'), ''),
+    coalesce(expected_statuses, uptuple.status_text((current.config ->> 'expected_statuses')::int4multirange)),
+    coalesce(follow_redirects, (current.config ->> 'follow_redirects')::integer),
+    coalesce(insecure, (current.config ->> 'insecure')::boolean)
+  );
+  -- A timeout that was not asked for shrinks with the interval rather than refuse it.
+  time_limit := coalesce(timeout, least(make_interval(secs => current.timeout_ms / 1000.0), every));
+  every := coalesce(every, old_interval);
+
+  perform uptuple.check_name('new_name', coalesce(new_name, service.name));
+  perform uptuple.check_schedule(
+    every, time_limit, confirm_every,
+    coalesce(failure_threshold, service.failure_threshold), coalesce(recovery_threshold, service.recovery_threshold),
+    service.regions, coalesce(tags, service.tags)
+  );
+
+  if (target, config, (extract(epoch from time_limit) * 1000)::integer) is distinct from (current.target, current.config, current.timeout_ms) then
+    service.revision := service.revision + 1;
+    insert into uptuple.service_revision (service_id, revision, kind, target, config, timeout_ms)
+    values (service.id, service.revision, current.kind, target, config, extract(epoch from time_limit) * 1000);
+  end if;
+
+  begin
+    update uptuple.service changed
+    set name = coalesce(new_name, changed.name),
+        group_name = case when group_name is null then changed.group_name else nullif(group_name, '') end,
+        tags = coalesce(tags, changed.tags),
+        revision = service.revision,
+        failure_threshold = coalesce(failure_threshold, changed.failure_threshold),
+        recovery_threshold = coalesce(recovery_threshold, changed.recovery_threshold),
+        confirm_seconds = coalesce(extract(epoch from confirm_every), changed.confirm_seconds),
+        updated_at = clock_timestamp()
+    where changed.id = service.id;
+  exception when unique_violation then
+    raise exception 'there is already a service named %', quote_literal(new_name)
+      using errcode = 'unique_violation', hint = 'Choose another new_name.';
+  end;
+
+  if every <> old_interval then
+    if service.enabled then
+      perform uptuple.start_grid(service.id, extract(epoch from every)::integer);
+    else
+      update uptuple.service changed
+      set interval_seconds = extract(epoch from every), phase_seconds = 0
+      where changed.id = service.id;
+    end if;
+  end if;
+  return service.revision;
+end
+$function$;
+
+comment on function uptuple.update_service(
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[]
+) is
+  'Change a service; what is left out stays as it is, an empty body or group_name takes it away. Returns the number of its revision. '
+  'Jobs that exist keep the revision they were made with.';
+
+revoke execute on function uptuple.update_service(
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[]
+) from public;
+grant execute on function uptuple.update_service(
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[]
+) to uptuple_operator;

@@ -1,0 +1,154 @@
+-- Every breach of the promises that SQL can see within retention. Empty, always, also after kill -9 of anything at any moment.
+create view uptuple.invariant_violations as
+select 'two verdicts for one window' as invariant,
+  format('service %s, region %s, slot %s has %s', service_id, region, scheduled_slot, count(*)) as breach
+from uptuple.result
+where purpose <> 'MANUAL'
+group by service_id, region, scheduled_slot
+having count(*) > 1
+
+union all
+select 'two jobs for one window', format('service %s, region %s, slot %s has %s', service_id, region, scheduled_slot, count(*))
+from uptuple.job
+group by service_id, region, scheduled_slot
+having count(*) > 1
+
+union all
+select 'a job that is DONE has its result', format('job %s, slot %s', job.id, job.scheduled_slot)
+from uptuple.job
+where job.state = 'DONE'
+  and not exists (
+    select from uptuple.result
+    where result.service_id = job.service_id and result.region = job.region and result.scheduled_slot = job.scheduled_slot
+      and result.purpose <> 'MANUAL' and result.job_id = job.id
+  )
+
+union all
+select 'a result belongs to a job that is DONE', format('service %s, slot %s, job %s is %s', result.service_id, result.scheduled_slot, job.id, job.state)
+from uptuple.result
+join uptuple.job on job.id = result.job_id and job.scheduled_slot = result.scheduled_slot
+where job.state <> 'DONE'
+
+union all
+select 'a RUNNING job has a token and no other has one', format('job %s is %s', id, state)
+from uptuple.job
+where (state = 'RUNNING') <> (owner_token is not null)
+
+union all
+select 'attempts stay within their bound', format('job %s has %s', id, attempts)
+from uptuple.job
+where attempts not between 0 and 3
+
+union all
+select 'a lease ends within its length', format('job %s is leased until %s', id, due_at)
+from uptuple.job
+where state = 'RUNNING' and due_at > clock_timestamp() + interval '35 s'
+
+union all
+select 'a window is not further ahead than it is made', format('job %s, slot %s', id, scheduled_slot)
+from uptuple.job
+where state = 'READY' and scheduled_slot > extract(epoch from clock_timestamp() + interval '1 day 1 minute')
+
+union all
+select 'a state counts every result that was applied',
+  format('service %s, region %s: %s counted, newest applied %s', state.service_id, state.region, state.applied_count, newest.applied_order)
+from uptuple.service_state state
+cross join lateral (
+  select max(result.applied_order) as applied_order
+  from uptuple.result
+  where result.service_id = state.service_id and result.region = state.region
+) newest
+where newest.applied_order > state.applied_count
+
+union all
+select 'results are applied one after another', format('service %s, region %s, order %s occurs %s times', service_id, region, applied_order, count(*))
+from uptuple.result
+where applied_order is not null
+group by service_id, region, applied_order
+having count(*) > 1
+
+union all
+select 'a state is DOWN exactly while its incident is open', format('service %s, region %s is %s, incident %s', state.service_id, state.region, state.status, incident.id)
+from uptuple.service_state state
+full join (select * from uptuple.incident where closed_at is null) incident
+  on incident.service_id = state.service_id and incident.region = state.region
+where state.incident_id is distinct from incident.id
+
+union all
+select 'an incident has its FAILED, and its RECOVERED once it is closed', format('incident %s lacks %s', incident.id, due.kind)
+from uptuple.incident
+cross join lateral (
+  values ('service.failed', true), ('service.recovered', incident.closed_at is not null)
+) due (kind, expected)
+where due.expected
+  and not exists (select from uptuple.event where event.incident_id = incident.id and event.kind = due.kind)
+
+union all
+select 'a recovery has its failure', format('event %s of incident %s', recovered.id, recovered.incident_id)
+from uptuple.event recovered
+where recovered.kind = 'service.recovered'
+  and not exists (
+    select from uptuple.event failed
+    where failed.incident_id = recovered.incident_id and failed.kind = 'service.failed' and failed.id < recovered.id
+  )
+
+union all
+select 'a notice has the result that caused it', format('event %s, order %s', event.id, event.applied_order)
+from uptuple.event
+join uptuple.incident on incident.id = event.incident_id
+where event.applied_order is not null
+  and event.occurred_at > (select to_timestamp(min(slot)) + interval '1 day' from (
+    select min(scheduled_slot) as slot from uptuple.result
+  ) oldest)
+  and not exists (
+    select from uptuple.result
+    where result.service_id = event.service_id and result.region = incident.region and result.applied_order = event.applied_order
+  )
+
+union all
+select 'a notice is sent after the older ones of its lane', format('delivery %s was sent before delivery %s', later.id, earlier.id)
+from uptuple.delivery later
+join uptuple.delivery earlier
+  on earlier.service_id = later.service_id and earlier.channel_id = later.channel_id and earlier.event_number < later.event_number
+where later.state = 'DELIVERED'
+  and earlier.requeued_at is null
+  and earlier.created_at < later.finished_at
+  and (earlier.state in ('READY', 'WAITING', 'SENDING') or earlier.state = 'DELIVERED' and earlier.finished_at > later.finished_at)
+  and not exists (
+    select from uptuple.delivery before
+    where before.service_id = earlier.service_id and before.channel_id = earlier.channel_id
+      and before.incident_id = earlier.incident_id and before.event_number < earlier.event_number
+      and (before.state in ('DEAD', 'DISCARDED') or before.requeued_at is not null)
+  )
+
+union all
+select 'a lane has one notice that may be sent', format('service %s, channel %s has %s', service_id, channel_id, count(*))
+from uptuple.delivery
+where state = 'READY' and service_id is not null
+group by service_id, channel_id
+having count(*) > 1
+
+union all
+select 'a lane that waits has somebody to wait for', format('delivery %s is %s', waiting.id, waiting.state)
+from uptuple.delivery waiting
+where waiting.state in ('WAITING', 'HELD')
+  and not exists (
+    select from uptuple.delivery before
+    where before.service_id = waiting.service_id and before.channel_id = waiting.channel_id and before.event_number < waiting.event_number
+      and before.state in ('READY', 'SENDING', 'WAITING', 'HELD', 'DEAD')
+  )
+
+union all
+select 'attempts of a notice stay within their bound', format('delivery %s has %s', delivery.id, delivery.attempts)
+from uptuple.delivery
+where delivery.attempts not between 0 and 20
+
+union all
+select 'a delivery lease ends within its length', format('delivery %s is leased until %s', id, due_at)
+from uptuple.delivery
+where state = 'SENDING' and due_at > clock_timestamp() + interval '35 s';
+
+comment on view uptuple.invariant_violations is
+  'Every breach of the promises that SQL can see within retention. It is empty, always.';
+
+grant select on uptuple.invariant_violations to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -1,0 +1,57 @@
+-- What is wrong with the monitor itself, and the cure.
+create view uptuple.problems as
+select problem.severity, problem.problem, problem.cure
+from (
+  select 1 as rank, 'warning' as severity, 'Nothing is watched yet.' as problem,
+    'select uptuple.add_service(name => ''inventory'', url => ''https://example.com/health'');' as cure
+  where not exists (select from uptuple.service where removed_at is null)
+
+  union all
+  select 2, 'error', 'No runtime is probing: every service will be UNKNOWN.',
+    'Start one with deno task start, with probe in UPTUPLE_ROLES.'
+  where not exists (select from uptuple.workers where state = 'ALIVE' and 'probe' = any (roles))
+
+  union all
+  select 3, 'error', 'No runtime is delivering: notices wait.',
+    'Start one with deno task start, with deliver in UPTUPLE_ROLES.'
+  where exists (select from uptuple.channel where enabled)
+    and not exists (select from uptuple.workers where state = 'ALIVE' and 'deliver' = any (roles))
+
+  union all
+  select 4, 'warning', 'Nobody will be told: there is no channel.',
+    'select uptuple.add_channel(name => ''ops'', url => ''https://example.com/hook'');'
+  where not exists (select from uptuple.channel where enabled)
+    and exists (select from uptuple.service where removed_at is null)
+
+  union all
+  select 5, 'error', format('The channel %s is suspended: %s', channel.name, channel.suspended_reason),
+    format('Mend its receiver, then select uptuple.update_channel(name => %L); it is also probed every five minutes.', channel.name)
+  from uptuple.channel
+  where channel.enabled and channel.suspended_at is not null
+
+  union all
+  select 6, 'error', format('%s notices are dead.', count(*)),
+    'select * from uptuple.dead_deliveries; then requeue_alert(delivery_id) or discard_alert(delivery_id, reason).'
+  from uptuple.delivery
+  where delivery.state = 'DEAD'
+  having count(*) > 0
+
+  union all
+  select 7, 'warning', format('Region %s: %s jobs are due and unclaimed, the oldest for %s s.',
+      backlog.region, backlog.due + backlog.leases_ended, round(extract(epoch from backlog.longest_wait))),
+    'The runtimes are too slow or too few: start another one.'
+  from uptuple.jobs_backlog backlog
+  where backlog.longest_wait > interval '10 s' and backlog.due + backlog.leases_ended > 0
+
+  union all
+  select 8, 'warning', format('The runtime %s has not been heard of since %s.', worker, uptuple.iso_time(seen_at)),
+    'If it was stopped for good, it is forgotten after a day.'
+  from uptuple.workers
+  where state = 'LOST'
+) problem
+order by problem.rank, problem.problem;
+
+comment on view uptuple.problems is
+  'What is wrong with the monitor itself (no service, nobody to tell, suspended channels, dead notices, lost runtimes, a backlog), with the cure.';
+
+grant select on uptuple.problems to uptuple_worker, uptuple_operator, uptuple_viewer;

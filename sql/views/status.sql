@@ -1,0 +1,39 @@
+-- Every service, its state, since when, and its last check.
+create view uptuple.status as
+select
+  service.name as service,
+  service.group_name,
+  service.tags,
+  state.region,
+  case
+    when not service.enabled then 'PAUSED'
+    when state.verdict_at is null
+      or state.verdict_at < clock_timestamp() - greatest(make_interval(secs => 3 * service.interval_seconds), interval '2 minutes')
+    then 'UNKNOWN'
+    else state.status
+  end as status,
+  state.since,
+  state.checked_at,
+  state.checked_status,
+  state.checked_latency_ms as latency_ms,
+  state.checked_code as code,
+  state.checked_reason as reason,
+  state.failure_streak,
+  service.failure_threshold,
+  state.incident_id,
+  make_interval(secs => service.interval_seconds) as every,
+  regexp_replace(revision.target, '^(https?://)[^/?#]*@', '\1***@') as url,
+  service.revision
+from uptuple.service
+join uptuple.service_state state on state.service_id = service.id
+join uptuple.service_revision revision on revision.service_id = service.id and revision.revision = service.revision
+where service.removed_at is null
+order by service.group_name nulls last, service.name, state.region;
+
+comment on view uptuple.status is
+  'Every service: UP, DEGRADED, DOWN, UNKNOWN (no verdict for three intervals or two minutes) or PAUSED, since when, and its last check.';
+comment on column uptuple.status.status is
+  'DOWN from the failure that reached the threshold to the recovery; a single failure shows in checked_status and failure_streak.';
+comment on column uptuple.status.checked_status is 'The verdict of the last check, whether or not it moved the status.';
+
+grant select on uptuple.status to uptuple_worker, uptuple_operator, uptuple_viewer;
