@@ -76,11 +76,13 @@ comment on table uptuple.migration is 'The files of sql/migrations that were app
 create table if not exists uptuple.definition (
   path text constraint definition_pkey primary key,
   sha256 text not null,
+  shape text not null,
   identities text[] not null
 );
 
 comment on table uptuple.definition is 'The files of sql/functions and sql/views as they were last applied.';
-comment on column uptuple.definition.identities is 'What the file defined, as DROP takes it: it is dropped when the file changes or vanishes.';
+comment on column uptuple.definition.shape is 'Checksum of the file without bodies, strings and comments: while it stays, functions are replaced in place.';
+comment on column uptuple.definition.identities is 'What the file defined, as DROP takes it: it is dropped when the file''s shape changes or the file vanishes.';
 
 create table if not exists uptuple.installation (
   one boolean default true constraint installation_pkey primary key constraint installation_one_row check (one),

@@ -90,11 +90,12 @@ create table uptuple.delivery (
 create index delivery_claim on uptuple.delivery (channel_id, due_at, id) where state in ('READY', 'SENDING');
 create index delivery_sending on uptuple.delivery (channel_id) where state = 'SENDING';
 create index delivery_dead on uptuple.delivery (finished_at) where state = 'DEAD';
+create index delivery_settled on uptuple.delivery (finished_at) where state in ('DELIVERED', 'DISCARDED', 'SUPERSEDED');
 create index delivery_lane on uptuple.delivery (service_id, channel_id, event_number)
   where state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD');
 
 comment on table uptuple.delivery is
-  'One event for one channel. A lane is what one service sends to one channel: at most one of a lane is READY or SENDING.';
+  'One event for one channel. A lane is what one service sends to one channel: only the oldest live one of a lane may be claimed.';
 comment on column uptuple.delivery.state is
   'READY: may be claimed. WAITING: behind an older one of its lane. HELD: behind a dead one of its incident. SENDING: leased. '
   'DELIVERED, DEAD (attempts spent or refused for good), DISCARDED (by a person), SUPERSEDED (the channel was not there or was off).';

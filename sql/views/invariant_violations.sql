@@ -1,4 +1,6 @@
 -- Every breach of the promises that SQL can see within retention. Empty, always, also after kill -9 of anything at any moment.
+--
+-- Results are kept for 2 days at least, and their windows start at most about a day before what they caused; notices are kept for 400 days.
 create view uptuple.invariant_violations as
 select 'two verdicts for one window' as invariant,
   format('service %s, region %s, slot %s has %s', service_id, region, scheduled_slot, count(*)) as breach
@@ -81,12 +83,14 @@ cross join lateral (
   values ('service.failed', true), ('service.recovered', incident.closed_at is not null)
 ) due (kind, expected)
 where due.expected
+  and coalesce(incident.closed_at, clock_timestamp()) > clock_timestamp() - interval '399 days'
   and not exists (select from uptuple.event where event.incident_id = incident.id and event.kind = due.kind)
 
 union all
 select 'a recovery has its failure', format('event %s of incident %s', recovered.id, recovered.incident_id)
 from uptuple.event recovered
 where recovered.kind = 'service.recovered'
+  and recovered.occurred_at > clock_timestamp() - interval '399 days'
   and not exists (
     select from uptuple.event failed
     where failed.incident_id = recovered.incident_id and failed.kind = 'service.failed' and failed.id < recovered.id
@@ -97,9 +101,10 @@ select 'a notice has the result that caused it', format('event %s, order %s', ev
 from uptuple.event
 join uptuple.incident on incident.id = event.incident_id
 where event.applied_order is not null
-  and event.occurred_at > (select to_timestamp(min(slot)) + interval '1 day' from (
-    select min(scheduled_slot) as slot from uptuple.result
-  ) oldest)
+  and event.occurred_at > least(
+    clock_timestamp() - interval '20 hours',
+    (select to_timestamp(min(scheduled_slot)) + interval '1 day' from uptuple.result)
+  )
   and not exists (
     select from uptuple.result
     where result.service_id = event.service_id and result.region = incident.region and result.applied_order = event.applied_order
@@ -122,21 +127,47 @@ where later.state = 'DELIVERED'
   )
 
 union all
-select 'a lane has one notice that may be sent', format('service %s, channel %s has %s', service_id, channel_id, count(*))
-from uptuple.delivery
-where state = 'READY' and service_id is not null
-group by service_id, channel_id
-having count(*) > 1
+select 'a recovery is not sent past its dead failure', format('delivery %s was sent, delivery %s is DEAD', later.id, dead.id)
+from uptuple.delivery later
+join uptuple.delivery dead
+  on dead.incident_id = later.incident_id and dead.channel_id = later.channel_id and dead.event_number < later.event_number
+where later.state = 'DELIVERED'
+  and dead.state = 'DEAD'
+  and dead.requeued_at is null
 
 union all
-select 'a lane that waits has somebody to wait for', format('delivery %s is %s', waiting.id, waiting.state)
+select 'a notice that may be sent is the oldest live one of its lane', format('delivery %s is READY beside delivery %s', ready.id, older.id)
+from uptuple.delivery ready
+join uptuple.delivery older
+  on older.service_id = ready.service_id and older.channel_id = ready.channel_id and older.event_number < ready.event_number
+join uptuple.channel on channel.id = ready.channel_id
+where ready.state = 'READY'
+  and (
+    older.state in ('READY', 'WAITING', 'SENDING')
+    or older.state = 'DEAD' and (older.incident_id = ready.incident_id or channel.ordering = 'strict')
+  )
+
+union all
+select 'a notice that waits has somebody to wait for', format('delivery %s is %s', waiting.id, waiting.state)
 from uptuple.delivery waiting
+join uptuple.channel on channel.id = waiting.channel_id
 where waiting.state in ('WAITING', 'HELD')
   and not exists (
-    select from uptuple.delivery before
-    where before.service_id = waiting.service_id and before.channel_id = waiting.channel_id and before.event_number < waiting.event_number
-      and before.state in ('READY', 'SENDING', 'WAITING', 'HELD', 'DEAD')
+    select from uptuple.delivery older
+    where older.service_id = waiting.service_id and older.channel_id = waiting.channel_id and older.event_number < waiting.event_number
+      and case waiting.state
+        when 'WAITING' then older.state in ('READY', 'SENDING')
+        else older.state = 'DEAD' and (older.incident_id = waiting.incident_id or channel.ordering = 'strict')
+      end
   )
+
+union all
+select 'no more posts of a channel are under way than it allows', format('channel %s has %s', channel.id, count(*))
+from uptuple.delivery
+join uptuple.channel on channel.id = delivery.channel_id
+where delivery.state = 'SENDING' and delivery.due_at > clock_timestamp()
+group by channel.id
+having count(*) > channel.max_in_flight
 
 union all
 select 'attempts of a notice stay within their bound', format('delivery %s has %s', delivery.id, delivery.attempts)

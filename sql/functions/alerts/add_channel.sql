@@ -38,13 +38,12 @@ begin
       using errcode = 'unique_violation', hint = 'Choose another name, or change this one with update_channel.';
   end if;
 
+  perform uptuple.tell_open_incidents(new_id);
   insert into uptuple.delivery (event_number, channel_id, service_id, incident_id, state, finished_at, note)
   select event.id, new_id, event.service_id, event.incident_id, 'SUPERSEDED', clock_timestamp(), 'there was no channel yet'
   from uptuple.event
   where not exists (select from uptuple.delivery where delivery.event_number = event.id)
   order by event.id;
-
-  perform uptuple.tell_open_incidents(new_id);
   return new_id;
 end
 $function$;

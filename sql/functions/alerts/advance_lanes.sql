@@ -1,37 +1,52 @@
--- Set right who may go in the lanes of some services: the oldest live notice of a lane is READY, later ones are WAITING, and what a dead
--- notice holds back is HELD (semantics 3.3).
+-- Set right who may go in the lanes of some services or deliveries: the oldest live notice of a lane is READY, later ones are WAITING,
+-- and what a dead notice holds back is HELD (semantics 3.3).
 --
--- Held: behind a dead one of the same incident, or in a strict channel behind any dead one; what is held does not hold others. Called
+-- Held: behind a dead one of the same incident, or in a strict channel behind any dead one; what is held does not hold others, unless it is being sent. Called
 -- last by whoever wrote to a lane, so that claims never look at blocked rows. Locks the lanes first, then judges with a fresh snapshot.
--- Writes delivery; wakes the runtimes if a notice became ready.
-create or replace function uptuple.advance_lanes(service_ids bigint[])
+-- Race, two channels answer for one service: each advances the lane of its own delivery. By service, each would hold its lane and wait
+-- for the other's. Writes delivery; wakes the runtimes if a notice became ready.
+create or replace function uptuple.advance_lanes(service_ids bigint[], delivery_ids bigint[] default '{}')
 returns integer
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
 as $function$
 #variable_conflict use_variable
 declare
   became_ready integer;
 begin
-  perform uptuple.lock_lanes(service_ids);
+  perform uptuple.lock_lanes(service_ids, delivery_ids);
 
-  with lane as (
+  with touched as materialized (
+    select delivery.service_id, delivery.channel_id
+    from uptuple.delivery
+    where delivery.service_id = any (service_ids)
+      and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+    union
+    select delivery.service_id, delivery.channel_id
+    from uptuple.delivery
+    where delivery.id = any (delivery_ids)
+  ),
+  lane as (
     select delivery.id, delivery.event_number, delivery.service_id, delivery.channel_id, delivery.state,
       count(*) filter (where delivery.state = 'DEAD') over (
         partition by delivery.service_id, delivery.channel_id, case when channel.ordering = 'strict' then 0 else delivery.incident_id end
         order by delivery.event_number
         rows between unbounded preceding and 1 preceding
       ) > 0 as held
-    from uptuple.delivery
+    from touched
+    join uptuple.delivery on delivery.service_id = touched.service_id and delivery.channel_id = touched.channel_id
     join uptuple.channel on channel.id = delivery.channel_id
-    where delivery.service_id = any (service_ids)
-      and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+    where delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
   ),
   placed as (
     select lane.id, lane.state,
       case
         when lane.held then 'HELD'
-        when count(*) filter (where lane.state <> 'DEAD' and not lane.held) over (
+        when count(*) filter (where lane.state = 'SENDING' or lane.state <> 'DEAD' and not lane.held) over (
           partition by lane.service_id, lane.channel_id
           order by lane.event_number
           rows between unbounded preceding and 1 preceding
@@ -43,7 +58,7 @@ begin
   moved as (
     update uptuple.delivery
     set state = placed.right_state,
-        due_at = case when placed.right_state = 'READY' then clock_timestamp() else delivery.due_at end
+        due_at = case when placed.right_state = 'READY' then greatest(delivery.due_at, clock_timestamp()) else delivery.due_at end
     from placed
     where delivery.id = placed.id
       and placed.state in ('READY', 'WAITING', 'HELD')
@@ -59,7 +74,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.advance_lanes(bigint[]) is
-  'Makes the oldest live notice of each lane of some services READY, and the others WAITING or HELD. Returns how many became READY.';
+comment on function uptuple.advance_lanes(bigint[], bigint[]) is
+  'Makes the oldest live notice of each lane of some services or deliveries READY, and the others WAITING or HELD. Returns how many became READY.';
 
-revoke execute on function uptuple.advance_lanes(bigint[]) from public;
+revoke execute on function uptuple.advance_lanes(bigint[], bigint[]) from public;

@@ -1,7 +1,8 @@
 -- Declare dead the notices whose last lease ran out without an answer, and let their lanes go on (semantics 3.4).
 --
--- Nearly always finds none, by the claim's index. Locks lanes in the order of ids before it changes them. Called by claim_alerts before it
--- holds anything, and by sweep. Writes delivery and delivery_attempt.
+-- Nearly always finds none, by the claim's index. Locks lanes in the order of ids before it changes them, and the channel table before
+-- them: claim_alerts locks channels next, and add_channel holds that table while it waits for lanes. Called by claim_alerts before it holds
+-- anything, and by sweep. Writes delivery and delivery_attempt.
 create or replace function uptuple.bury_expired_alerts()
 returns integer
 language plpgsql
@@ -23,6 +24,7 @@ begin
     return 0;
   end if;
 
+  lock table uptuple.channel in row exclusive mode;
   perform uptuple.lock_lanes('{}', expired);
   with dead as (
     update uptuple.delivery
@@ -33,9 +35,7 @@ begin
   insert into uptuple.delivery_attempt (delivery_id, attempt, worker, outcome, answer)
   select dead.id, dead.attempts, dead.worker, 'DEAD', 'the last lease ended without an answer' from dead;
 
-  perform uptuple.advance_lanes(array(
-    select distinct delivery.service_id from uptuple.delivery where delivery.id = any (expired) and delivery.service_id is not null
-  ));
+  perform uptuple.advance_lanes('{}', expired);
   return cardinality(expired);
 end
 $function$;

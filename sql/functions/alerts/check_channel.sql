@@ -14,10 +14,21 @@ set search_path = pg_catalog, pg_temp
 as $function$
 declare
   secret text;
+  header text;
 begin
   perform uptuple.service_url(url);
   perform uptuple.http_config('POST', headers, null, '200-299', 0, false);
-  foreach secret in array coalesce(signing_secrets, '{}') loop
+  for header in select key from jsonb_object_keys(headers) key loop
+    if lower(header) in ('idempotency-key', 'webhook-id', 'webhook-timestamp', 'webhook-signature') then
+      raise exception 'headers must not set %', quote_literal(header)
+        using errcode = 'invalid_parameter_value', hint = 'Every notice brings its own; leave this header out.';
+    end if;
+  end loop;
+  if signing_secrets is null then
+    raise exception 'signing_secrets is null'
+      using errcode = 'invalid_parameter_value', hint = 'Leave it out, or give ''{}'', to send notices without a signature.';
+  end if;
+  foreach secret in array signing_secrets loop
     if (secret ~ '^\$\{UPTUPLE_SECRET_[A-Z0-9_]+\}$') is not true then
       raise exception 'signing_secrets must name secrets of the environment, not hold them'
         using errcode = 'invalid_parameter_value', hint = 'For example signing_secrets => ''{"${UPTUPLE_SECRET_OPS_SIGNING}"}''.';

@@ -2,6 +2,7 @@
 --
 -- As claim_jobs: READY and due, or SENDING with an ended lease and attempts left; an attempt counts here. At most max_in_flight of a channel
 -- are leased over all runtimes; a paused channel gives none, a suspended one a single probe every five minutes (semantics 3.4-3.6).
+-- One whose sender is gone is not sent again before an older one of its lane that was requeued meanwhile.
 -- Race, two claims of one channel: the second waits for the first's lock of the channel and counts what it leased. Channels are
 -- locked in id order, deliveries with SKIP LOCKED, so a claim never waits for one. Writes channel and delivery.
 create or replace function uptuple.claim_alerts(worker text, max_alerts integer default 1)
@@ -73,7 +74,15 @@ begin
       where delivery.channel_id = target.id
         and delivery.state in ('READY', 'SENDING')
         and delivery.due_at <= at
-        and (delivery.state = 'READY' or delivery.attempts < target.max_attempts)
+        and (
+          delivery.state = 'READY'
+          or delivery.attempts < target.max_attempts and not exists (
+            select from uptuple.delivery older
+            where older.service_id = delivery.service_id and older.channel_id = delivery.channel_id
+              and older.event_number < delivery.event_number
+              and older.state in ('READY', 'WAITING', 'SENDING')
+          )
+        )
       order by delivery.due_at, delivery.id
       limit free_slots
       for no key update skip locked

@@ -1,6 +1,7 @@
 -- Give up a notice that is unsent, with a reason. What it held back goes on.
 --
--- One that was sent, or is being sent right now, is refused (UT002). Locks the lane. Writes delivery.
+-- One that was sent, or is being sent right now, is refused (UT002); one whose sender is gone, its lease ended, is not. Locks the lane.
+-- Writes delivery.
 create or replace function uptuple.discard_alert(delivery_id bigint, reason text)
 returns uuid
 language plpgsql
@@ -15,23 +16,23 @@ begin
     raise exception 'reason is missing'
       using errcode = 'invalid_parameter_value', hint = 'Say why nobody needs this notice any more.';
   end if;
+  lock table uptuple.channel in row exclusive mode;
   perform uptuple.lock_lanes('{}', array[delivery_id]);
   select delivery.* into unsent from uptuple.delivery where delivery.id = delivery_id;
   if not found then
     raise exception 'there is no delivery %', coalesce(delivery_id::text, 'null')
       using errcode = 'UT001', hint = 'select delivery_id from uptuple.deliveries_backlog lists the unsent ones.';
   end if;
-  if unsent.state not in ('READY', 'WAITING', 'HELD', 'DEAD') then
+  if unsent.state not in ('READY', 'WAITING', 'HELD', 'DEAD', 'SENDING')
+    or unsent.state = 'SENDING' and unsent.due_at > clock_timestamp() then
     raise exception 'delivery % is %, and only one that is unsent can be discarded', delivery_id, unsent.state
       using errcode = 'UT002', hint = 'Nothing was changed.';
   end if;
 
   update uptuple.delivery
-  set state = 'DISCARDED', finished_at = clock_timestamp(), note = uptuple.printable(reason, 500)
+  set state = 'DISCARDED', claim_token = null, finished_at = clock_timestamp(), note = uptuple.printable(reason, 500)
   where delivery.id = delivery_id;
-  if unsent.service_id is not null then
-    perform uptuple.advance_lanes(array[unsent.service_id]);
-  end if;
+  perform uptuple.advance_lanes('{}', array[delivery_id]);
   return (select event.event_id from uptuple.event where event.id = unsent.event_number);
 end
 $function$;

@@ -1,7 +1,7 @@
 -- Send to a channel again: the FAILED of incidents that are open and nothing else. False if it was on already.
 --
--- What waited when it was disabled, and is not such a FAILED, is listed as SUPERSEDED (semantics 3.7). A suspension ends. Holds the channel
--- table against write_notices. Writes channel and delivery.
+-- What waited when it was disabled, and is not such a FAILED, is listed as SUPERSEDED (semantics 3.7), also what a sender left behind; what
+-- is being sent right now may still arrive. A suspension ends. Holds the channel table against write_notices. Writes channel and delivery.
 create or replace function uptuple.enable_channel(name text)
 returns boolean
 language plpgsql
@@ -26,15 +26,15 @@ begin
 
   lanes := array(
     select distinct delivery.service_id from uptuple.delivery
-    where delivery.channel_id = channel.id and delivery.service_id is not null and delivery.state in ('READY', 'WAITING', 'HELD')
+    where delivery.channel_id = channel.id and delivery.service_id is not null and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING')
   );
   perform uptuple.lock_lanes(lanes);
   update uptuple.delivery
-  set state = 'SUPERSEDED', finished_at = clock_timestamp(), note = 'the channel was disabled'
+  set state = 'SUPERSEDED', claim_token = null, finished_at = clock_timestamp(), note = 'the channel was disabled'
   from uptuple.event
   where event.id = delivery.event_number
     and delivery.channel_id = channel.id
-    and delivery.state in ('READY', 'WAITING', 'HELD')
+    and (delivery.state in ('READY', 'WAITING', 'HELD') or delivery.state = 'SENDING' and delivery.due_at <= clock_timestamp())
     and not exists (
       select from uptuple.incident
       where incident.id = event.incident_id and incident.closed_at is null and event.kind = 'service.failed'

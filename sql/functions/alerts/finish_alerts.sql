@@ -3,7 +3,8 @@
 -- Accepted only with the token, in the lease, while unsent: an ended lease answers REFUSED and changes nothing, a repeated report of one
 -- that was accepted answers DUPLICATE. DELIVERED, DEAD, RETRY (after 5, 10, 20, 40 s), PAUSED and SUSPENDED are what the answer meant
 -- (semantics 3.5); the last two, and failures of a channel that is suspended already, spend no attempt. The fifth transient failure in a row
--- over a channel's notices suspends it. Locks lanes in the order of ids, then channels. Writes delivery, delivery_attempt, channel.
+-- over a channel's notices suspends it. Race, two that report for the same lanes or channels in opposed orders: lanes are locked in the
+-- order of ids, then channels, as claim_alerts locks them. Writes delivery, delivery_attempt, channel.
 create or replace function uptuple.finish_alerts(answers jsonb)
 returns table (delivery_id bigint, outcome text)
 language plpgsql
@@ -13,11 +14,22 @@ as $function$
 #variable_conflict use_variable
 declare
   answer record;
+  ids bigint[];
+  settled bigint[] := '{}';
 begin
+  if (jsonb_typeof(answers) = 'array') is not true then
+    raise exception 'answers must be a JSON array'
+      using errcode = 'invalid_parameter_value', hint = 'Give [{"delivery_id": 1, "claim_token": "...", "response": {"status": 202}}, ...].';
+  end if;
+  ids := array(select (entry ->> 'delivery_id')::bigint from jsonb_array_elements(answers) entry);
+
   lock table uptuple.channel in row exclusive mode;
-  perform uptuple.lock_lanes('{}', array(
-    select (entry ->> 'delivery_id')::bigint from jsonb_array_elements(answers) entry where entry ->> 'delivery_id' is not null
-  ));
+  perform uptuple.lock_lanes('{}', ids);
+  perform 1
+  from uptuple.channel
+  where channel.id in (select delivery.channel_id from uptuple.delivery where delivery.id = any (ids) and delivery.state = 'SENDING')
+  order by channel.id
+  for no key update;
 
   for answer in
     select field.delivery_id as id, field.claim_token as token, field.response
@@ -25,15 +37,17 @@ begin
     cross join lateral jsonb_to_record(entry.value) as field (delivery_id bigint, claim_token uuid, response jsonb)
     order by entry.ordinality
   loop
-    return query select answer.id, uptuple.settle_alert(answer.id, answer.token, answer.response);
+    delivery_id := answer.id;
+    outcome := uptuple.settle_alert(answer.id, answer.token, answer.response);
+    return next;
+    if outcome not in ('DUPLICATE', 'REFUSED') then
+      settled := settled || answer.id;
+    end if;
   end loop;
 
-  perform uptuple.advance_lanes(array(
-    select distinct delivery.service_id
-    from jsonb_array_elements(answers) entry
-    join uptuple.delivery on delivery.id = (entry ->> 'delivery_id')::bigint
-    where delivery.service_id is not null
-  ));
+  if settled <> '{}' then
+    perform uptuple.advance_lanes('{}', settled);
+  end if;
 end
 $function$;
 

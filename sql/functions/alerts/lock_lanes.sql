@@ -2,11 +2,15 @@
 --
 -- A lane is what one service sends to one channel. Whoever changes a lane locks it so first: two that change deliveries of one lane
 -- without it would each see the other's as it was, and leave a notice waiting for ever; in another order they would deadlock.
--- Reads and locks delivery. Called by advance_lanes, finish_alert, requeue_alert, discard_alert and their siblings.
+-- Reads and locks delivery. Called by advance_lanes, finish_alerts, requeue_alert, discard_alert and their siblings.
 create or replace function uptuple.lock_lanes(service_ids bigint[], delivery_ids bigint[] default '{}')
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
 as $function$
 #variable_conflict use_variable
 begin

@@ -1,7 +1,8 @@
 -- What an answer means for its channel: open again, paused, suspended, or one transient failure more.
 --
 -- Suspended: by a refusal that no notice can mend (401, 403, 404, 405, 410, a missing secret), or by five transient failures in a row, so
--- that two minutes without network kill one notice and not two hundred (semantics 3.5). The caller holds the channel's lock. Writes channel.
+-- that two minutes without network kill one notice and not two hundred (semantics 3.5). A pause stands until its end, also if a post that
+-- was already under way is accepted meanwhile. The caller holds the channel's lock. Writes channel.
 create or replace function uptuple.note_answer(target uptuple.channel, meaning text, said text, http_status integer, wait interval)
 returns void
 language plpgsql
@@ -18,7 +19,7 @@ begin
   if meaning in ('DELIVERED', 'DEAD') then
     -- The receiver answered and judged this one notice: the channel works.
     update uptuple.channel
-    set suspended_at = null, suspended_reason = null, probe_at = null, paused_until = null, transient_failures = 0,
+    set suspended_at = null, suspended_reason = null, probe_at = null, transient_failures = 0,
         last_success_at = case when meaning = 'DELIVERED' then at else channel.last_success_at end,
         last_failure_at = case when meaning = 'DEAD' then at else channel.last_failure_at end,
         last_failure = case when meaning = 'DEAD' then what else channel.last_failure end
@@ -33,7 +34,10 @@ begin
   set transient_failures = failures,
       last_failure_at = at,
       last_failure = what,
-      paused_until = case when meaning = 'PAUSED' then at + coalesce(wait, interval '1 minute') else channel.paused_until end,
+      paused_until = case
+        when meaning = 'PAUSED' then greatest(channel.paused_until, at + coalesce(wait, interval '1 minute'))
+        else channel.paused_until
+      end,
       suspended_at = case when suspends then coalesce(channel.suspended_at, at) else channel.suspended_at end,
       suspended_reason = case
         when not suspends then channel.suspended_reason

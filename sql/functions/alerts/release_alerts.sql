@@ -1,6 +1,7 @@
 -- Give back notices that were claimed and not started: READY at once, and the attempt is given back. Returns how many. Fenced.
 --
--- A notice that has been posted must not be given back: whether it arrived is not known, so its lease runs out. Writes delivery.
+-- A notice that has been posted must not be given back: whether it arrived is not known, so its lease runs out. One whose elder was
+-- requeued meanwhile waits behind it. Locks lanes in the order of ids. Writes delivery.
 create or replace function uptuple.release_alerts(delivery_ids bigint[], claim_tokens uuid[])
 returns integer
 language plpgsql
@@ -16,6 +17,7 @@ begin
       using errcode = 'invalid_parameter_value', hint = 'Give one token for each delivery.';
   end if;
 
+  lock table uptuple.channel in row exclusive mode;
   perform uptuple.lock_lanes('{}', delivery_ids);
   update uptuple.delivery
   set state = 'READY', claim_token = null, attempts = delivery.attempts - 1, due_at = clock_timestamp()
@@ -27,6 +29,7 @@ begin
 
   get diagnostics released = row_count;
   if released > 0 then
+    perform uptuple.advance_lanes('{}', delivery_ids);
     notify uptuple_alerts;
   end if;
   return released;

@@ -10,7 +10,11 @@ set search_path = pg_catalog, pg_temp
 return jsonb_build_object(
   'method', 'POST',
   'url', channel.url,
-  'headers', jsonb_build_object('Content-Type', 'application/json') || channel.headers
+  'headers', case
+      when exists (select from jsonb_object_keys(channel.headers) header where lower(header) = 'content-type') then '{}'
+      else jsonb_build_object('Content-Type', 'application/json')
+    end
+    || channel.headers
     || jsonb_build_object('Idempotency-Key', event.event_id, 'webhook-id', event.event_id),
   'body', json_build_object('type', event.kind, 'timestamp', uptuple.iso_time(event.occurred_at), 'data', event.data)::text
 );

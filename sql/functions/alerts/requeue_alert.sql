@@ -1,6 +1,9 @@
 -- Send a dead notice again: the same event_id and body, with all its attempts. What it held back waits behind it again.
 --
--- Also one that was discarded or superseded. One that was sent is refused (UT002): the receiver has it. Locks the lane. Writes delivery.
+-- Also one that was discarded or superseded. One that was sent is refused (UT002): the receiver has it. Writes delivery.
+--
+-- Race, an older notice comes back to a lane that others are locking in the order of ids: they would deadlock over it, so whoever answers,
+-- gives back or discards is kept out by the channel table.
 create or replace function uptuple.requeue_alert(delivery_id bigint)
 returns uuid
 language plpgsql
@@ -11,7 +14,7 @@ as $function$
 declare
   dead uptuple.delivery;
 begin
-  lock table uptuple.channel in row exclusive mode;
+  lock table uptuple.channel in share row exclusive mode;
   perform uptuple.lock_lanes('{}', array[delivery_id]);
   select delivery.* into dead from uptuple.delivery where delivery.id = delivery_id;
   if not found then
@@ -31,9 +34,7 @@ begin
   set state = 'READY', attempts = 0, due_at = clock_timestamp(), finished_at = null, accepted_token = null, note = null,
       requeued_at = clock_timestamp()
   where delivery.id = delivery_id;
-  if dead.service_id is not null then
-    perform uptuple.advance_lanes(array[dead.service_id]);
-  end if;
+  perform uptuple.advance_lanes('{}', array[delivery_id]);
   notify uptuple_alerts;
   return (select event.event_id from uptuple.event where event.id = dead.event_number);
 end

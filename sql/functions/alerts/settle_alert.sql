@@ -1,4 +1,5 @@
--- Settle one notice by its receiver's answer, with the consequences for its channel. finish_alerts, the caller, holds the lane's locks.
+-- Settle one notice by its receiver's answer, with the consequences for its channel. finish_alerts, the caller, holds the locks of the lane
+-- and of the channel.
 --
 -- The fence stands in the UPDATE: id, SENDING, token, unended lease. Writes delivery, delivery_attempt and channel.
 create or replace function uptuple.settle_alert(delivery_id bigint, claim_token uuid, response jsonb)
@@ -12,19 +13,13 @@ declare
   meaning text := uptuple.judge_response(response);
   wait constant interval := uptuple.retry_after(response ->> 'retry_after');
   http_status constant integer :=
-    case when jsonb_typeof(response -> 'status') = 'number' then least((response ->> 'status')::numeric, 999)::integer end;
+    case when jsonb_typeof(response -> 'status') = 'number' then least(greatest((response ->> 'status')::numeric, 0), 999)::integer end;
   said constant text := uptuple.printable(
     coalesce(nullif(response ->> 'excerpt', ''), response -> 'error' ->> 'message', response -> 'error' ->> 'code'), 512);
   target uptuple.channel;
   settled uptuple.delivery;
   spent boolean;
 begin
-  select channel.* into target
-  from uptuple.delivery
-  join uptuple.channel on channel.id = delivery.channel_id
-  where delivery.id = delivery_id
-  for no key update of channel;
-
   select delivery.* into settled
   from uptuple.delivery
   where delivery.id = delivery_id and delivery.state = 'SENDING' and delivery.claim_token = claim_token and delivery.due_at > at;
@@ -34,6 +29,7 @@ begin
       else 'REFUSED'
     end;
   end if;
+  select channel.* into target from uptuple.channel where channel.id = settled.channel_id;
 
   -- A receiver that asks for a pause, or a channel at fault, costs the notice nothing.
   spent := meaning in ('DELIVERED', 'DEAD') or meaning = 'RETRY' and target.suspended_at is null;

@@ -118,7 +118,9 @@ begin
       )::uptuple.transition
       order by service_id, region
     ) filter (where opens or closes),
-    array_agg(service_id order by service_id) filter (where applies and not is_up and new_incident_id is null),
+    array_agg(service_id order by service_id) filter (
+      where new_incident_id is null and (applies and not is_up or is_newest and not has_verdict and failure_streak > 0)
+    ),
     array_agg(moved.job_id) filter (where new_status <> old_status),
     array_agg(new_status) filter (where new_status <> old_status)
   into transitions, unconfirmed, changed_jobs, changed_to

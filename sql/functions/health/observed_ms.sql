@@ -1,12 +1,14 @@
 -- One phase of an observation's timings in ms, or null. What is not a number, negative or absurd never reaches a column's CHECK.
+--
+-- Called five times for each result, so it has no SET: its body is bound when it is created, and the planner inlines it (with a SET each
+-- call took 4 us, and the five were most of a completion's cost). Reads nothing.
 create or replace function uptuple.observed_ms(observation jsonb, phase text)
 returns real
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return case
   when jsonb_typeof(observation -> 'timings' -> phase) = 'number'
-  then least(greatest((observation -> 'timings' ->> phase)::numeric, 0), 86400000)::real
+  then least(greatest((observation -> 'timings' ->> phase)::double precision, 0), 86400000)::real
 end;
 
 comment on function uptuple.observed_ms(jsonb, text) is 'A phase of an observation''s timings in ms, kept between 0 and a day; null if it has none.';

@@ -45,9 +45,9 @@ begin
   for no key update of job;
 
   with completion as materialized (
-    select distinct on (given.job_id, given.owner_token) given.*
+    select distinct on (given.job_id, given.scheduled_slot, given.owner_token) given.*
     from unnest(ids, slots, tokens, observations) with ordinality given (job_id, scheduled_slot, owner_token, observation, position)
-    order by given.job_id, given.owner_token, given.position
+    order by given.job_id, given.scheduled_slot, given.owner_token, given.position
   ),
   done as (
     update uptuple.job

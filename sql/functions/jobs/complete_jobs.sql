@@ -3,8 +3,9 @@
 -- ACCEPTED: result, state, streak, incident and notices were written, in this transaction. DUPLICATE: this token was accepted before, a
 -- lost acknowledgement. REFUSED: the lease ended, the token is not the owner's, or the job is not running; nothing was changed. BROKEN:
 -- the observation could not be stored, and the job was given to retry_job with the error.
--- No observation can break a batch: one that fails is halved down to the one that is at fault (semantics 1.8, 1.9). What is wrong with
--- the server and not with the data (deadlock, shutdown, no space) is raised, for the caller to call again with the same tokens.
+-- No observation can break a batch: one that fails is halved down to the one that is at fault, in slot order, so that the windows of a
+-- service are still applied one after another (semantics 1.8, 1.9). What is wrong with the server and not with the data (deadlock,
+-- shutdown, no space) is raised, for the caller to call again with the same tokens.
 create or replace function uptuple.complete_jobs(completions jsonb)
 returns table (job_id bigint, outcome text, became text)
 language plpgsql
@@ -14,9 +15,14 @@ as $function$
 #variable_conflict use_variable
 declare
   size integer;
-  half integer;
   failure text;
   state text;
+  in_slot_order jsonb;
+  positions bigint[];
+  half jsonb;
+  ids bigint[];
+  outcomes text[];
+  changes text[];
 begin
   if (jsonb_typeof(completions) = 'array') is not true then
     raise exception 'completions must be a JSON array'
@@ -34,16 +40,36 @@ begin
     end if;
   end;
 
-  if size > 1 then
-    half := size / 2;
-    return query
-    select answer.* from uptuple.complete_jobs(jsonb_path_query_array(completions, '$[0 to $last]', jsonb_build_object('last', half - 1))) answer;
-    return query
-    select answer.* from uptuple.complete_jobs(jsonb_path_query_array(completions, '$[$first to last]', jsonb_build_object('first', half))) answer;
+  if size = 1 then
+    return query select * from uptuple.break_job(completions -> 0, failure);
     return;
   end if;
 
-  return query select * from uptuple.break_job(completions -> 0, failure);
+  select jsonb_agg(entry.value order by entry.slot, entry.id, entry.position), array_agg(entry.position order by entry.slot, entry.id, entry.position)
+  into in_slot_order, positions
+  from (
+    select given.value, given.position, named.id, coalesce(named.slot, (select job.scheduled_slot from uptuple.job where job.id = named.id)) as slot
+    from jsonb_array_elements(completions) with ordinality given (value, position)
+    cross join lateral (
+      select substring(given.value ->> 'job_id' from '^[0-9]{1,18}$')::bigint as id,
+        substring(given.value ->> 'scheduled_slot' from '^[0-9]{1,18}$')::bigint as slot
+    ) named
+  ) entry;
+
+  foreach half in array array[
+    jsonb_path_query_array(in_slot_order, '$[0 to $end]', jsonb_build_object('end', size / 2 - 1)),
+    jsonb_path_query_array(in_slot_order, '$[$start to last]', jsonb_build_object('start', size / 2))
+  ] loop
+    select ids || array_agg(answer.job_id order by answer.turn), outcomes || array_agg(answer.outcome order by answer.turn),
+      changes || array_agg(answer.became order by answer.turn)
+    into ids, outcomes, changes
+    from uptuple.complete_jobs(half) with ordinality answer (job_id, outcome, became, turn);
+  end loop;
+
+  return query
+  select ids[ordered.turn], outcomes[ordered.turn], changes[ordered.turn]
+  from unnest(positions) with ordinality ordered (position, turn)
+  order by ordered.position;
 end
 $function$;
 

@@ -19,6 +19,7 @@ declare
   now_second constant bigint := floor(extract(epoch from at));
   region_name text;
   ended_here integer;
+  unanswered bigint[];
   ended integer := 0;
 begin
   for region_name in select name from uptuple.region order by name loop
@@ -36,17 +37,25 @@ begin
       order by job.region, job.due_at, job.id
       limit 20000
       for no key update skip locked
+    ),
+    done as (
+      update uptuple.job
+      set state = case when job.attempts = 0 then 'MISSED' else 'FAILED' end,
+          owner_token = null,
+          finished_at = at,
+          error = coalesce(job.error, case when job.attempts > 0 then 'the last lease ended without an answer' end)
+      from over
+      where job.id = over.id and job.scheduled_slot = over.scheduled_slot
+      returning job.service_id, job.state
     )
-    update uptuple.job
-    set state = case when job.attempts = 0 then 'MISSED' else 'FAILED' end,
-        owner_token = null,
-        finished_at = at,
-        error = coalesce(job.error, case when job.attempts > 0 then 'the last lease ended without an answer' end)
-    from over
-    where job.id = over.id and job.scheduled_slot = over.scheduled_slot;
+    select count(*), array_agg(distinct done.service_id) filter (where done.state = 'FAILED')
+    into ended_here, unanswered
+    from done;
 
-    get diagnostics ended_here = row_count;
     ended := ended + ended_here;
+    if unanswered is not null then
+      perform uptuple.enqueue_confirmations(unanswered);
+    end if;
   end loop;
   return ended;
 end

@@ -1,7 +1,8 @@
--- After a DOWN below the threshold, make the next check come sooner than the grid has it (semantics 1.16).
+-- While a service fails below its threshold, make the next check come sooner than the grid has it (semantics 1.16).
 --
 -- A CONFIRM job outside the grid, due confirm_seconds from now (default: the smaller of the interval and 30 s), unless the grid's next
--- window is as near. So a service checked daily is announced after minutes and not after three days. Called by apply_results. Writes job.
+-- window is as near or one waits already. So a service checked daily is announced after minutes and not after three days. Called by
+-- apply_results, and by retry_jobs and end_jobs for services whose check has just FAILED. Writes job.
 create or replace function uptuple.enqueue_confirmations(service_ids bigint[])
 returns void
 language plpgsql
@@ -19,11 +20,16 @@ begin
   perform uptuple.ensure_partitions(now_second, now_second + 86400);
 
   insert into uptuple.job (scheduled_slot, service_id, region, revision, interval_seconds, purpose, due_at)
-  select confirm_slot, service.id, region, service.revision, service.interval_seconds, 'CONFIRM',
+  select confirm_slot, service.id, state.region, service.revision, service.interval_seconds, 'CONFIRM',
     to_timestamp(confirm_slot + service.phase_ms / 1000.0)
   from unnest(service_ids) given (id)
   join uptuple.service on service.id = given.id and service.enabled
-  cross join unnest(service.regions) region
+  cross join unnest(service.regions) region_name
+  join uptuple.service_state state
+    on state.service_id = service.id
+    and state.region = region_name
+    and state.failure_streak between 1 and service.failure_threshold - 1
+    and state.incident_id is null
   cross join lateral (
     select now_second + coalesce(service.confirm_seconds, least(service.interval_seconds, 30)) as confirm_slot,
       greatest(
@@ -33,12 +39,21 @@ begin
       ) as next_window
   ) next_check
   where confirm_slot < next_window
+    and not exists (
+      select from uptuple.job waiting
+      where waiting.service_id = service.id
+        and waiting.region = state.region
+        and waiting.scheduled_slot between now_second and confirm_slot
+        and waiting.purpose = 'CONFIRM'
+        and waiting.state = 'READY'
+    )
   order by confirm_slot, service.id
   on conflict on constraint job_window_key do nothing;
 end
 $function$;
 
 comment on function uptuple.enqueue_confirmations(bigint[]) is
-  'Makes the next check of services that are failing below their threshold come after confirm_every, if the grid would be later.';
+  'Makes the next check of those of the services that are failing below their threshold come after confirm_every, if the grid would be '
+  'later and no such check waits yet.';
 
 revoke execute on function uptuple.enqueue_confirmations(bigint[]) from public;

@@ -1,7 +1,7 @@
 -- Make the job of one window by hand. Returns its id; the one there is, if the window has its job already.
 --
--- The slot must be a start of a window of the service's grid, not older than one interval, and at most one interval ahead; anything else is
--- refused with the nearest slot (semantics 1.1). Writes job and wakes the runtimes. For psql and for tests of one window.
+-- The slot must be a start of a window of the service's present grid, not older than one interval, and at most one interval ahead;
+-- anything else is refused with the nearest slot (semantics 1.1). Writes job and wakes the runtimes. For psql and for tests of one window.
 create or replace function uptuple.enqueue_job(service text, scheduled_slot bigint)
 returns bigint
 language plpgsql
@@ -27,6 +27,10 @@ begin
     raise exception 'scheduled_slot % is older than one interval (% s)', scheduled_slot, watched.interval_seconds
       using errcode = 'UT002', hint = format('The newest window that has started is %s.', now_second - mod(now_second - watched.phase_seconds, watched.interval_seconds));
   end if;
+  if scheduled_slot < watched.first_slot then
+    raise exception 'scheduled_slot % is before the first window of %', scheduled_slot, quote_literal(service)
+      using errcode = 'UT002', hint = format('The first window of its present grid starts at %s.', watched.first_slot);
+  end if;
   if scheduled_slot > now_second + watched.interval_seconds then
     raise exception 'scheduled_slot % is more than one interval (% s) ahead', scheduled_slot, watched.interval_seconds
       using errcode = 'UT002', hint = 'Windows are made when they begin.';
@@ -47,8 +51,8 @@ end
 $function$;
 
 comment on function uptuple.enqueue_job(text, bigint) is
-  'Make the job of one window of a service by its start in epoch seconds. Returns its id. Slots off the grid, older than one interval or '
-  'more than one ahead are refused.';
+  'Make the job of one window of a service by its start in epoch seconds. Returns its id, or that of the job the window has already. '
+  'Slots off the present grid, older than one interval or more than one ahead are refused.';
 
 revoke execute on function uptuple.enqueue_job(text, bigint) from public;
 grant execute on function uptuple.enqueue_job(text, bigint) to uptuple_operator;

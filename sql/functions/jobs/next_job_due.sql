@@ -1,6 +1,7 @@
 -- How long until the next job of a region may be claimed, in ms: 0 if one is due, null if none is known. For a runtime that sleeps.
 --
--- By the database's clock, so that a runtime's wrong one does no harm. One look at the head of the claim's index. Reads job.
+-- By the database's clock, so that a runtime's wrong one does no harm. One look at the head of the claim's index, past what claim_jobs
+-- leaves to end_jobs, which would keep a runtime awake for nothing. Reads job.
 create or replace function uptuple.next_job_due(region text default 'default')
 returns double precision
 language plpgsql
@@ -23,10 +24,13 @@ begin
   where job.region = region
     and job.state = any ('{READY,RUNNING}')
     and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
+    and job.attempts < 3
+    and (job.attempts > 0 or job.purpose <> 'GRID' or job.due_at + make_interval(secs => job.interval_seconds) > at)
   order by job.region, job.due_at, job.id
   limit 1;
 
-  return greatest(0, extract(epoch from next_due - at) * 1000);
+  -- GREATEST alone would make 0 of null: due at once, when nothing is there.
+  return case when next_due is not null then greatest(0, extract(epoch from next_due - at) * 1000) end;
 end
 $function$;
 

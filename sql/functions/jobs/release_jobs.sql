@@ -1,7 +1,8 @@
 -- Give back jobs that were claimed and not started: READY at once, and the attempt is given back. Returns how many.
 --
 -- For a runtime that stops, or that claimed more than it can start in time. Fenced: entries whose token is no longer good are left alone.
--- The due time stays in the past, so that a job that was first in line is first again. Locks rows by (slot, id). Writes job.
+-- It is due since its slot again, so that a job that was first in line is first again, and a window that nobody has started when the next
+-- one is due is MISSED as if it had never been claimed. Locks rows by (slot, id). Writes job.
 create or replace function uptuple.release_jobs(job_ids bigint[], owner_tokens uuid[])
 returns integer
 language plpgsql
@@ -32,7 +33,7 @@ begin
       owner_token = null,
       worker = null,
       attempts = job.attempts - 1,
-      due_at = greatest(to_timestamp(job.scheduled_slot), clock_timestamp() - interval '30 s')
+      due_at = to_timestamp(job.scheduled_slot)
   from locked
   where job.id = locked.id
     and job.scheduled_slot = locked.scheduled_slot

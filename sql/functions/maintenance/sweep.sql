@@ -1,6 +1,7 @@
 -- Set right what nobody came back for: jobs and notices whose last lease ended, windows that nobody claimed in time, runtimes long gone.
 --
--- Skips what others hold. Called once a minute by every runtime; more often does no harm. Writes job, delivery, worker.
+-- Also forgets notices that were settled long ago. Skips what others hold. Called once a minute by every runtime; more often does no harm.
+-- Writes job, delivery, event, worker.
 create or replace function uptuple.sweep()
 returns table (jobs_ended integer, alerts_buried integer, workers_forgotten integer)
 language plpgsql
@@ -10,6 +11,7 @@ as $function$
 begin
   jobs_ended := uptuple.end_jobs();
   alerts_buried := uptuple.bury_expired_alerts();
+  perform uptuple.forget_alerts();
 
   with gone as (
     select worker.name from uptuple.worker

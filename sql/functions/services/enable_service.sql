@@ -1,6 +1,7 @@
 -- Watch a service again: checked at once, then on a new grid. One that is enabled already is left as it is.
 --
--- Its state starts as UNKNOWN with no streak, since nobody looked meanwhile. Writes service, service_state, service_active and a job.
+-- Its state starts as UNKNOWN with no streak, since nobody looked meanwhile. Locks the cursor, the job and last the state, in the order of
+-- everybody else. Writes service, service_active, a job and service_state.
 create or replace function uptuple.enable_service(name text)
 returns boolean
 language plpgsql
@@ -17,11 +18,11 @@ begin
   update uptuple.service changed
   set enabled = true, updated_at = clock_timestamp()
   where changed.id = service.id;
+  perform uptuple.start_grid(service.id, service.interval_seconds);
+  perform uptuple.enqueue_request(service.id, 'FIRST');
   update uptuple.service_state state
   set status = 'UNKNOWN', since = clock_timestamp(), failure_streak = 0, success_streak = 0, verdict_at = null
   where state.service_id = service.id;
-  perform uptuple.start_grid(service.id, service.interval_seconds);
-  perform uptuple.enqueue_request(service.id, 'FIRST');
   return true;
 end
 $function$;

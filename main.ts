@@ -1,0 +1,71 @@
+import { configureLog } from "./src/log.ts";
+import { type Config, ConfigError, readConfig } from "./src/config.ts";
+import { StartError } from "./src/database/open.ts";
+import { createProgram } from "./src/program.ts";
+import { AccessError, accessPolicy } from "./src/web/access.ts";
+import { createApp } from "./src/web/app.tsx";
+
+/** Says in one sentence why the program cannot go on, and ends it. */
+function refuse(message: string): never {
+  console.error(message);
+  Deno.exit(1);
+}
+
+const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
+if (major < 2 || major === 2 && minor < 8) {
+  refuse(
+    `This is Deno ${Deno.version.deno}, and Uptuple needs 2.8 or newer: run "deno upgrade" or "npm install -g deno".`,
+  );
+}
+
+let config: Config;
+try {
+  config = readConfig((name) => Deno.env.get(name));
+} catch (error) {
+  if (error instanceof ConfigError) refuse(error.message);
+  throw error;
+}
+await configureLog(config.log);
+const program = createProgram(config);
+
+const everyMinute = "* * * * *";
+Deno.cron("work", everyMinute, { backoffSchedule: [] }, program.tick);
+Deno.cron("upkeep", everyMinute, { backoffSchedule: [] }, program.upkeep);
+Deno.cron("heartbeat", everyMinute, { backoffSchedule: [] }, program.heartbeat);
+
+if (config.roles.has("web")) {
+  try {
+    const access = accessPolicy({
+      host: config.host,
+      viewerToken: config.viewerToken ?? undefined,
+      public: config.publicDashboard ? "dashboard" : undefined,
+    });
+    const app = createApp({ database: program.database, access });
+    Deno.serve({ hostname: config.host, port: config.port, onListen() {} }, app.fetch);
+  } catch (error) {
+    if (error instanceof AccessError) refuse(error.message);
+    if (error instanceof Deno.errors.AddrInUse) {
+      refuse(`Port ${config.port} on ${config.host} is taken: stop what listens there, or set PORT to another one.`);
+    }
+    if (error instanceof Deno.errors.AddrNotAvailable) {
+      refuse(`HOST is "${config.host}", which is no address of this machine: use 127.0.0.1 or 0.0.0.0.`);
+    }
+    throw error;
+  }
+}
+
+let stops = 0;
+async function stop(): Promise<void> {
+  stops += 1;
+  if (stops > 1) Deno.exit(130);
+  await program.stop();
+  Deno.exit(0);
+}
+for (const signal of Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const) {
+  Deno.addSignalListener(signal, stop);
+}
+
+program.start().catch((error) => {
+  if (error instanceof StartError) refuse(error.message);
+  throw error;
+});

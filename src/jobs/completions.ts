@@ -1,0 +1,124 @@
+import { getLogger } from "@logtape/logtape";
+import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
+import type { ClaimedJob } from "./claimed_job.ts";
+import type { Observation } from "./observation.ts";
+
+/** What a runtime found out about a job it had leased. */
+export interface Completion {
+  job: ClaimedJob;
+  observation: Observation;
+}
+
+/** Collects completions and reports them in batches, one round trip each. */
+export interface Completions {
+  /** Queues a completion; it is reported within a few ms. */
+  add(completion: Completion): void;
+  /** How many were accepted since the last call of this function. */
+  takeAccepted(): number;
+  /** Reports what is queued, and resolves when everything is answered or its lease is over. */
+  drain(): Promise<void>;
+}
+
+interface Answer {
+  job_id: string;
+  outcome: "ACCEPTED" | "DUPLICATE" | "REFUSED" | "BROKEN";
+  became: string | null;
+}
+
+const logger = getLogger(["uptuple", "jobs"]);
+/** A batch is sent when it is this large, or this many ms after its first completion. */
+const BATCH_SIZE = 200;
+const BATCH_MS = 5;
+/** Batches under way at once: one is being committed while the next one is parsed. */
+const BATCHES_IN_FLIGHT = 2;
+/** Wait before a batch that the database did not answer is sent again; the same tokens make that harmless. */
+const RETRY_MS = 500;
+
+/** @param database Where `uptuple.complete_jobs` is. */
+export function createCompletions(database: Database): Completions {
+  const queue: Completion[] = [];
+  const underWay = new Set<Promise<void>>();
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let accepted = 0;
+
+  function send(): void {
+    timer = null;
+    while (queue.length > 0 && underWay.size < BATCHES_IN_FLIGHT) {
+      const work = report(queue.splice(0, BATCH_SIZE)).finally(() => {
+        underWay.delete(work);
+        send();
+      });
+      underWay.add(work);
+    }
+  }
+
+  async function report(batch: Completion[]): Promise<void> {
+    const answers = await completeUntilLeaseEnds(database, batch);
+    for (const [index, answer] of answers.entries()) {
+      const completion = batch[index];
+      if (completion === undefined) continue;
+      if (answer.outcome === "ACCEPTED") accepted += 1;
+      logAnswer(completion, answer);
+    }
+  }
+
+  return {
+    add(completion) {
+      queue.push(completion);
+      if (queue.length >= BATCH_SIZE) send();
+      else timer ??= setTimeout(send, BATCH_MS);
+    },
+    takeAccepted() {
+      const count = accepted;
+      accepted = 0;
+      return count;
+    },
+    async drain() {
+      if (timer !== null) clearTimeout(timer);
+      send();
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}
+
+/** Repeats the call while the database is away: a lost acknowledgement is answered DUPLICATE. */
+async function completeUntilLeaseEnds(database: Database, batch: Completion[]): Promise<Answer[]> {
+  const lastLeaseEnd = Math.max(...batch.map(({ job }) => job.leaseEnd));
+  const completions = batch.map(({ job, observation }) => ({
+    job_id: job.jobId,
+    scheduled_slot: job.scheduledSlot,
+    owner_token: job.ownerToken,
+    observation,
+  }));
+  for (;;) {
+    try {
+      return await database.query<Answer>`select * from uptuple.complete_jobs(${completions})`;
+    } catch (error) {
+      const worthwhile = performance.now() + RETRY_MS < lastLeaseEnd;
+      if (!worthwhile) {
+        logger.error("{count} results are lost, since their leases ended before the database took them: {error}", {
+          count: batch.length,
+          error,
+        });
+        return [];
+      }
+      if (!(error instanceof DatabaseUnavailableError)) logger.warn("complete_jobs failed: {error}", { error });
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+function logAnswer({ job, observation }: Completion, { outcome, became }: Answer): void {
+  const facts = {
+    service: job.service,
+    trace: job.trace,
+    job: job.jobId,
+    outcome,
+    observed: observation.error?.code ?? observation.status,
+    latencyMs: observation.timings.total,
+  };
+  if (became !== null) {
+    logger.info("{service} became {became} ({observed}, {latencyMs} ms)", { ...facts, became });
+  } else if (outcome === "ACCEPTED") logger.debug("{service}: {observed}, {latencyMs} ms", facts);
+  else logger.warn("The completion of a check of {service} was answered {outcome}", facts);
+}

@@ -1,0 +1,304 @@
+import { lookup } from "node:dns";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
+import { certificateFacts, certificateFailure } from "./certificate.ts";
+import { type Deadline, within } from "./deadline.ts";
+import { errorCode, errorText, isRuntimeError, ProbeFailure, RuntimeFault } from "./failure.ts";
+import type { NetworkPolicy } from "./network_policy.ts";
+import type { ErrorCode } from "./observation.ts";
+import { addTime, noteCertificate, type Trail } from "./trail.ts";
+
+/** An attempt that has not connected after this many ms gets company by the next address (RFC 8305), and goes on beside it. */
+const NEXT_ADDRESS_MS = 250;
+
+/** Of a name with more addresses than this, the rest is not tried. */
+const ADDRESSES_TRIED = 16;
+
+/** Trust stores kept ready for handshakes; one costs about 10 ms to build. */
+const SECURE_CONTEXTS_KEPT = 32;
+
+/** A resolved address. */
+export interface Address {
+  address: string;
+  family: 4 | 6;
+}
+
+/** Resolves a host name to its addresses, in the order in which they should be tried. */
+export type Resolver = (hostname: string) => Promise<Address[]>;
+
+/** What to connect to. */
+export interface Endpoint {
+  /** A host name, or an address without brackets. */
+  hostname: string;
+  port: number;
+  /** Absent for plain TCP. */
+  tls?: TlsSettings;
+}
+
+/** How a server's certificate is judged. */
+export interface TlsSettings {
+  /** Whether a certificate that fails is only noted, as a warning. */
+  insecure: boolean;
+  /** Authorities in PEM that are trusted instead of the system's. */
+  ca?: string;
+}
+
+/** What a connection needs from its probe. */
+export interface DialContext {
+  deadline: Deadline;
+  policy: NetworkPolicy;
+  resolve: Resolver;
+  trail: Trail;
+}
+
+/**
+ * Connects to an endpoint: resolves it, leaves out the addresses that the policy denies, connects to the first of the others that answers,
+ * and shakes hands if it is to be TLS. Only addresses that the policy has seen are ever connected to. The trail gets the times, the
+ * address and the certificate, also of a connection that fails.
+ *
+ * @returns A connected socket that has an error listener and belongs to the caller.
+ * @throws {ProbeFailure} With the code of the phase that failed, or the reason of the deadline's signal.
+ * @throws {RuntimeFault} If this machine is what failed.
+ */
+export async function dial(endpoint: Endpoint, context: DialContext): Promise<Socket> {
+  delete context.trail.address;
+  delete context.trail.family;
+  const candidates = permitted(endpoint, await resolveAddresses(endpoint.hostname, context), context.policy);
+
+  context.deadline.phase = "connect";
+  const startedAt = performance.now();
+  const { socket, address, connectedAt } = await connectToFirst(endpoint, candidates, context.deadline.signal);
+  addTime(context.trail, "connect", connectedAt - startedAt);
+  context.trail.address = address.address;
+  context.trail.family = address.family;
+
+  if (socket instanceof TLSSocket) await secure(socket, connectedAt, endpoint, context);
+  return socket;
+}
+
+/** Resolves by the system's resolver: hosts file, search domains and all. */
+export function systemResolver(hostname: string): Promise<Address[]> {
+  // "localhost." means localhost (RFC 6761), but the hosts file knows it without the dot only.
+  const name = hostname === "localhost." ? "localhost" : hostname;
+  return new Promise((resolve, reject) => {
+    lookup(name, { all: true, verbatim: true }, (error, addresses) => {
+      if (error !== null) return reject(error);
+      resolve(addresses.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 })));
+    });
+  });
+}
+
+async function resolveAddresses(hostname: string, { deadline, resolve, trail }: DialContext): Promise<Address[]> {
+  const family = isIP(hostname);
+  if (family !== 0) return [{ address: hostname, family: family === 6 ? 6 : 4 }];
+
+  deadline.phase = "dns";
+  const startedAt = performance.now();
+  const addresses = await within<Address[]>(deadline.signal, (found, failed) => {
+    resolve(hostname).then(found, (error) => failed(resolutionFailure(hostname, error)));
+    return () => {};
+  });
+  addTime(trail, "dns", performance.now() - startedAt);
+  if (addresses.length === 0) throw new ProbeFailure("dns", `${hostname} has no address`);
+  return addresses;
+}
+
+function resolutionFailure(hostname: string, error: unknown): Error {
+  if (isRuntimeError(error)) return new RuntimeFault(`cannot resolve ${hostname}: ${errorText(error)}`);
+  const code = errorCode(error);
+  if (code === "ENOTFOUND") return new ProbeFailure("dns", `${hostname} cannot be resolved: the name is not known`);
+  if (code === "EAI_AGAIN") {
+    return new ProbeFailure("dns", `${hostname} cannot be resolved: the resolver did not answer`);
+  }
+  return new ProbeFailure("dns", `${hostname} cannot be resolved: ${errorText(error)}`);
+}
+
+function permitted({ hostname }: Endpoint, addresses: Address[], policy: NetworkPolicy): Address[] {
+  const candidates: Address[] = [];
+  let refusal = "";
+  for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
+    const denied = policy(address.address);
+    if (denied === null) candidates.push(address);
+    else refusal = denied;
+  }
+  if (candidates.length === 0) {
+    throw new ProbeFailure("policy.denied", `${hostname} may not be connected to: ${refusal}`);
+  }
+  return candidates;
+}
+
+/** An address that could not be connected to. */
+interface FailedAttempt {
+  address: Address;
+  error: unknown;
+}
+
+/** The attempt that won. */
+interface Connected {
+  socket: Socket;
+  address: Address;
+  /** By `performance.now()`. */
+  connectedAt: number;
+}
+
+/**
+ * Races the addresses: the next one starts when one fails, or is slow, and the first to connect wins. Earlier attempts are not cut
+ * short, so that a slow route is slow and not broken.
+ */
+function connectToFirst(
+  endpoint: Endpoint,
+  candidates: Address[],
+  signal: AbortSignal,
+): Promise<Connected> {
+  return within(signal, (resolve, reject) => {
+    const attempts = new Set<Socket>();
+    const failed: FailedAttempt[] = [];
+    let next = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+
+    function giveUp(): void {
+      clearTimeout(timer);
+      next = candidates.length;
+      for (const socket of attempts) socket.destroy();
+      attempts.clear();
+    }
+
+    function lost(address: Address, error: unknown): void {
+      failed.push({ address, error });
+      if (next < candidates.length) return attempt();
+      if (attempts.size === 0) reject(connectFailure(endpoint, failed));
+    }
+
+    function attempt(): void {
+      clearTimeout(timer);
+      const address = candidates[next++];
+      if (address === undefined) return;
+      let socket: Socket;
+      try {
+        socket = open(endpoint, address.address);
+      } catch (error) {
+        return lost(address, error);
+      }
+      attempts.add(socket);
+      // Before the listener that starts the handshake, whose time is not the connection's.
+      socket.prependOnceListener("connect", () => {
+        attempts.delete(socket);
+        giveUp();
+        resolve({ socket, address, connectedAt: performance.now() });
+      });
+      socket.on("error", (error) => {
+        if (attempts.delete(socket)) lost(address, error);
+      });
+      if (next < candidates.length) timer = setTimeout(attempt, NEXT_ADDRESS_MS);
+    }
+
+    attempt();
+    return giveUp;
+  });
+}
+
+function open({ hostname, port, tls }: Endpoint, address: string): Socket {
+  if (tls === undefined) return connectTcp({ host: address, port });
+  return connectTls({
+    host: address,
+    port,
+    // A name only: the indication of a server by its address is not allowed (RFC 6066), and neither is a dot at its end.
+    ...(isIP(hostname) === 0 ? { servername: hostname.replace(/\.$/, "") } : {}),
+    secureContext: secureContext(tls.ca),
+    ALPNProtocols: ["http/1.1"],
+    // The chain is verified all the same, and judged in secure(), which can then say what is wrong with which certificate.
+    rejectUnauthorized: false,
+  });
+}
+
+const secureContexts = new Map<string, SecureContext>();
+
+/** The trust store for a set of authorities. Built once: handshakes that build their own are six times slower. */
+function secureContext(ca = ""): SecureContext {
+  const known = secureContexts.get(ca);
+  if (known !== undefined) return known;
+  const oldest = secureContexts.keys().next().value;
+  if (secureContexts.size >= SECURE_CONTEXTS_KEPT && oldest !== undefined) secureContexts.delete(oldest);
+  // An empty list of authorities would trust nobody; no list trusts the system's.
+  const context = createSecureContext(ca === "" ? {} : { ca: [ca] });
+  secureContexts.set(ca, context);
+  return context;
+}
+
+/** Codes for the system's errors, the one that says most about the target first. What is not listed is unreachable. */
+const CONNECT_FAILURES: readonly { error: string; code: ErrorCode; says: string }[] = [
+  { error: "ECONNREFUSED", code: "connect.refused", says: "refused the connection" },
+  { error: "ECONNRESET", code: "connect.reset", says: "reset the connection" },
+  { error: "ETIMEDOUT", code: "connect.timeout", says: "did not answer" },
+];
+
+function connectFailure({ port }: Endpoint, failed: FailedAttempt[]): Error {
+  const local = failed.find(({ address, error }) => isRuntimeError(error) || isOutOfPorts(address, error));
+  if (local !== undefined) return new RuntimeFault(`cannot connect from here: ${errorText(local.error)}`);
+
+  const tried = failed.length > 1 ? ` (${failed.length} addresses were tried)` : "";
+  for (const { error, code, says } of CONNECT_FAILURES) {
+    const attempt = failed.find((attempt) => errorCode(attempt.error) === error);
+    if (attempt !== undefined) {
+      return new ProbeFailure(code, `${hostAndPort(attempt.address.address, port)} ${says}${tried}`);
+    }
+  }
+  const detail = errorText(failed[0]?.error);
+  return new ProbeFailure("connect.unreachable", `there is no way to port ${port}: ${detail}${tried}`);
+}
+
+/** With IPv4 the system says so when no local port is free; with IPv6 also when the machine has no IPv6. */
+function isOutOfPorts({ family }: Address, error: unknown): boolean {
+  return family === 4 && errorCode(error) === "EADDRNOTAVAIL";
+}
+
+function hostAndPort(address: string, port: number): string {
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** Waits for the handshake, notes the certificate, and judges it. */
+async function secure(
+  socket: TLSSocket,
+  connectedAt: number,
+  endpoint: Endpoint,
+  { deadline, trail }: DialContext,
+): Promise<void> {
+  deadline.phase = "tls";
+  try {
+    await within<void>(deadline.signal, (resolve, reject) => {
+      socket.once("secureConnect", resolve);
+      socket.once("error", (error) => reject(handshakeFailure(error)));
+      socket.once("close", () => reject(handshakeFailure(null)));
+      return () => {};
+    });
+    addTime(trail, "tls", performance.now() - connectedAt);
+    // A resumed session shows the certificate of an earlier handshake and has verified nothing.
+    if (socket.isSessionReused()) {
+      throw new RuntimeFault("this version of Deno resumes TLS sessions: use Deno 2.9.6 or newer");
+    }
+    const facts = certificateFacts(socket.getPeerCertificate());
+    if (facts !== null) noteCertificate(trail, facts);
+    if (socket.authorized) return;
+    const failure = certificateFailure(socket, endpoint.hostname, Date.now());
+    if (endpoint.tls?.insecure === true) {
+      trail.warnings.add(failure.code);
+      return;
+    }
+    if (facts !== null) trail.certificate = facts;
+    throw failure;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function handshakeFailure(error: unknown): Error {
+  if (isRuntimeError(error)) return new RuntimeFault(`cannot shake hands from here: ${errorText(error)}`);
+  if (errorCode(error) === "ERR_SSL_WRONG_VERSION_NUMBER") {
+    return new ProbeFailure("tls.handshake", "the server does not speak TLS on this port");
+  }
+  if (error === null || errorCode(error) === "ECONNRESET") {
+    return new ProbeFailure("tls.handshake", "the server closed the connection during the TLS handshake");
+  }
+  return new ProbeFailure("tls.handshake", `the TLS handshake failed: ${errorText(error)}`);
+}

@@ -1,0 +1,89 @@
+import type { Expansion } from "../../secrets.ts";
+import { dial, type DialContext } from "../dial.ts";
+import { ProbeFailure } from "../failure.ts";
+import { cookieJar } from "./cookies.ts";
+import { type Answer, exchange, type WantsBody } from "./exchange.ts";
+import { nextRequest, redirectLocation } from "./redirect.ts";
+import { firstRequest, type HttpConfig, type HttpRequest, wireRequest, withoutUserinfo } from "./request.ts";
+
+/** Redirects are shown up to this many characters. */
+const LOCATION_LENGTH = 500;
+
+/** What carries a request to its server and brings the answer back. */
+export type Visit = (request: HttpRequest, cookies: string, settings: VisitSettings) => Promise<Answer>;
+
+/** What a visit needs to know beside the request. */
+export interface VisitSettings {
+  config: HttpConfig;
+  wantsBody: WantsBody;
+  context: DialContext;
+}
+
+/**
+ * Makes the request of an HTTP check and follows its redirects, as many as the configuration allows. Each hop resolves, connects and
+ * verifies anew, for the URL it goes to. What is seen goes into the trail; the last answer is returned.
+ *
+ * @throws {MissingSecretError} If a secret is missing.
+ * @throws {ProbeFailure} For anything that keeps the target from giving a complete answer.
+ * @throws {RuntimeFault} If this machine is what failed.
+ */
+export async function probeHttp(
+  target: string,
+  config: HttpConfig,
+  visit: Visit,
+  expansion: Expansion,
+  context: DialContext,
+): Promise<Answer> {
+  const { trail } = context;
+  const limit = config.follow_redirects ?? 0;
+  const cookies = cookieJar();
+  const visited = new Set<string>();
+  const mayFollow = () => trail.redirects.length < limit;
+  const settings: VisitSettings = {
+    config,
+    wantsBody: (status, headers) =>
+      config.read_body === true && !(mayFollow() && redirectLocation({ status, headers }) !== null),
+    context,
+  };
+
+  let request = firstRequest(target, config, expansion);
+  for (;;) {
+    const cookie = cookies.header(request.url);
+    visited.add(visitKey(request, cookie));
+    delete trail.status;
+    const answer = await visit(request, cookie, settings);
+
+    const location = limit > 0 ? redirectLocation(answer) : null;
+    if (location === null) return answer;
+    cookies.store(request.url, answer.headers);
+    request = withoutUserinfo(nextRequest(request, answer.status, location), expansion);
+    const shown = request.url.href.slice(0, LOCATION_LENGTH);
+    if (!mayFollow()) {
+      throw new ProbeFailure(
+        "redirect.limit",
+        `there are more than ${limit} redirects; the last one leads to ${shown}`,
+      );
+    }
+    trail.redirects.push({ status: answer.status, location: shown });
+    if (visited.has(visitKey(request, cookies.header(request.url)))) {
+      throw new ProbeFailure("redirect.loop", `the redirects lead back to ${shown}`);
+    }
+  }
+}
+
+/** Requests that are equal in this will be answered in the same way. */
+function visitKey({ method, url }: HttpRequest, cookie: string): string {
+  return `${method} ${url.href} ${cookie}`;
+}
+
+/** Carries a request over node's sockets, on a new connection. */
+export const visitByNode: Visit = async (request, cookies, { config, wantsBody, context }) => {
+  const { url } = request;
+  const secure = url.protocol === "https:";
+  const socket = await dial({
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    port: Number(url.port) || (secure ? 443 : 80),
+    ...(secure ? { tls: { insecure: config.insecure === true, ca: config.ca ?? "" } } : {}),
+  }, context);
+  return await exchange(socket, wireRequest(request, cookies, config.read_body === true), wantsBody, context);
+};

@@ -1,0 +1,142 @@
+import { getLogger } from "@logtape/logtape";
+import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
+import type { SecretStore } from "../secrets.ts";
+import type { Shift } from "../shift.ts";
+import { createWake } from "../wake.ts";
+import { type ClaimedJob, claimedJob, type JobRow } from "./claimed_job.ts";
+import { createCompletions } from "./completions.ts";
+import type { Transport } from "./http/transport.ts";
+import { probe } from "./probe.ts";
+
+/** What the loop works with. */
+export interface JobLoopOptions {
+  database: Database;
+  worker: string;
+  region: string;
+  secrets: SecretStore;
+  /** Chooses how requests are carried. */
+  transport: () => Promise<Transport>;
+  /** Probes under way at once. Default 200. */
+  slots?: number;
+}
+
+/** Claims due jobs into free slots, probes, and reports, until its shift is over. */
+export interface JobLoop {
+  /** Works until the shift is over. Everything claimed is then answered or given back. */
+  run(shift: Shift): Promise<void>;
+  /** Looks for due jobs now; called when NOTIFY hints at one. */
+  wake(): void;
+  /** Completions accepted since the last call. */
+  takeAccepted(): number;
+}
+
+const logger = getLogger(["uptuple", "jobs"]);
+/** The longest sleep between two looks, in ms: NOTIFY is a hint only, and windows are made a little ahead. */
+const POLL_MS = 1000;
+/** The shortest one, so that a due job that nobody may claim makes no busy loop. */
+const PAUSE_MS = 20;
+/** Jobs per claim: more would make one transaction long. */
+const CLAIM_LIMIT = 200;
+/** A probe is not started with less than its timeout and this many ms of its lease left. */
+const LEASE_MARGIN_MS = 5000;
+/** How long probes may still finish when the program stops, in ms; then they are given back. */
+const FAREWELL_MS = 2000;
+/** Wait after the database could not be reached, in ms, doubled up to the second. */
+const RETRY_MS = 250;
+const LONGEST_RETRY_MS = 5000;
+
+/** @param options What to work with. */
+export function createJobLoop(options: JobLoopOptions): JobLoop {
+  const { database, worker, region } = options;
+  const slots = options.slots ?? 200;
+  const wake = createWake();
+  const completions = createCompletions(database);
+  const running = new Set<Promise<void>>();
+
+  async function claim(free: number): Promise<ClaimedJob[]> {
+    const askedAt = performance.now();
+    const rows = await database.query<JobRow>`
+      select job_id, scheduled_slot, owner_token, service, kind, target, config, timeout_ms, attempt, lease_ms
+      from uptuple.claim_jobs(${worker}, ${free}, ${region})`;
+    return rows.map((row) => claimedJob(row, askedAt));
+  }
+
+  /** How long to sleep: until the next due time that SQL names, and not longer than a poll. */
+  async function untilNextDue(): Promise<number> {
+    const [next] = await database.query<{ ms: number | null }>`select uptuple.next_job_due(${region}) as ms`;
+    return Math.min(Math.max(next?.ms ?? POLL_MS, PAUSE_MS), POLL_MS);
+  }
+
+  async function work(job: ClaimedJob, stop: AbortSignal): Promise<void> {
+    if (job.leaseEnd - performance.now() < job.timeoutMs + LEASE_MARGIN_MS) return await giveBack([job]);
+    const transport = await options.transport();
+    const outcome = await probe(job, { signal: stop, secrets: options.secrets, transport });
+    if ("observation" in outcome) completions.add({ job, observation: outcome.observation });
+    else if ("aborted" in outcome) await giveBack([job]);
+    else await retry(job, outcome.stalled);
+  }
+
+  async function giveBack(jobs: ClaimedJob[]): Promise<void> {
+    await database.query`select uptuple.release_jobs(${jobs.map((job) => job.jobId)}, ${
+      jobs.map((job) => job.ownerToken)
+    })`;
+  }
+
+  async function retry(job: ClaimedJob, error: string): Promise<void> {
+    logger.warn("A check of {service} broke and is retried: {error}", {
+      service: job.service,
+      trace: job.trace,
+      error,
+    });
+    await database.query`select uptuple.retry_job(${job.jobId}, ${job.ownerToken}, ${error})`;
+  }
+
+  function start(job: ClaimedJob, stop: AbortSignal): void {
+    const task = work(job, stop)
+      // The lease runs out, and whoever claims the job then takes over.
+      .catch((error) =>
+        logger.warn("A job of {service} was left to its lease: {error}", {
+          service: job.service,
+          trace: job.trace,
+          error,
+        })
+      )
+      .finally(() => {
+        running.delete(task);
+        if (full) wake.now();
+      });
+    running.add(task);
+  }
+
+  let full = false;
+
+  async function run(shift: Shift): Promise<void> {
+    const stop = new AbortController();
+    let retryMs = RETRY_MS;
+    while (!shift.over) {
+      let pauseMs: number;
+      try {
+        const free = Math.min(slots - running.size, CLAIM_LIMIT);
+        const jobs = free > 0 ? await claim(free) : [];
+        for (const job of jobs) start(job, stop.signal);
+        full = running.size >= slots;
+        if (jobs.length > 0 && !full) continue;
+        pauseMs = full ? POLL_MS : await untilNextDue();
+        retryMs = RETRY_MS;
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailableError)) logger.error("Claiming jobs failed: {error}", { error });
+        pauseMs = retryMs;
+        retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS);
+      }
+      await wake.sleep(pauseMs, shift.stopped);
+    }
+    if (shift.stopped.aborted) {
+      const farewell = setTimeout(() => stop.abort(), FAREWELL_MS);
+      await Promise.all(running);
+      clearTimeout(farewell);
+    } else await Promise.all(running);
+    await completions.drain();
+  }
+
+  return { run, wake: wake.now, takeAccepted: completions.takeAccepted };
+}

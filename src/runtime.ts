@@ -1,0 +1,102 @@
+import { getLogger } from "@logtape/logtape";
+import { createAlertLoop } from "./alerts/alert_loop.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./database/connect.ts";
+import { callHeartbeat } from "./heartbeat.ts";
+import { enqueueJobs } from "./jobs/enqueue_loop.ts";
+import { createJobLoop } from "./jobs/job_loop.ts";
+import { transportChoice } from "./jobs/http/transport.ts";
+import { RELEASE } from "./release.ts";
+import type { SecretStore } from "./secrets.ts";
+import { createShift } from "./shift.ts";
+import { createWake } from "./wake.ts";
+
+/** The work of one runtime: probing and delivering while cron ticks come, and its upkeep. */
+export interface Runtime {
+  /** A tick of the minute's cron: the loops work on for 75 s. Resolves after 55 s, before the next tick, or when the runtime stops. */
+  tick(): Promise<void>;
+  /** Ends what nobody came back for, and keeps partitions ready. */
+  upkeep(): Promise<void>;
+  /** Calls the watcher's watcher, if the monitor vouches for itself. */
+  heartbeat(): Promise<void>;
+  /** Stops claiming, finishes or gives back what is under way, and resolves. */
+  stop(): Promise<void>;
+}
+
+const logger = getLogger(["uptuple", "runtime"]);
+/** Longer than the time between two ticks: a container works without a gap. */
+const SHIFT_MS = 75_000;
+/** Deno skips a tick whose predecessor still runs. */
+const TICK_MS = 55_000;
+/** A runtime is shown as lost after 45 s of silence. */
+const REPORT_MS = 10_000;
+
+/**
+ * @param config What this runtime may do.
+ * @param database Open, with a schema that fits.
+ * @param secrets What `${UPTUPLE_SECRET_NAME}` stands for.
+ */
+export function createRuntime(config: Config, database: Database, secrets: SecretStore): Runtime {
+  const { worker, region, roles } = config;
+  const shift = createShift();
+  const jobs = createJobLoop({ database, worker, region, secrets, transport: transportChoice(config.onDeploy) });
+  const alerts = createAlertLoop({ database, worker, secrets });
+  let working: Promise<unknown> | null = null;
+  let listening = false;
+
+  async function listen(): Promise<void> {
+    if (listening) return;
+    listening = true;
+    if (roles.has("probe")) await database.listen("uptuple_jobs", jobs.wake, jobs.wake);
+    if (roles.has("deliver")) await database.listen("uptuple_alerts", alerts.wake, alerts.wake);
+  }
+
+  async function report(): Promise<void> {
+    const pause = createWake();
+    while (!shift.over) {
+      try {
+        await database.query`
+          select uptuple.report_worker(${worker}, ${region}, ${[...roles]}, ${RELEASE}, ${jobs.takeAccepted()})`;
+      } catch (error) {
+        logger.debug("This runtime could not report itself: {error}", { error });
+      }
+      await pause.sleep(REPORT_MS, shift.stopped);
+    }
+  }
+
+  function startLoops(): Promise<unknown> {
+    const loops = [report(), enqueueJobs(database, shift, jobs.wake)];
+    if (roles.has("probe")) loops.push(jobs.run(shift));
+    if (roles.has("deliver")) loops.push(alerts.run(shift));
+    return Promise.all(loops).finally(() => {
+      working = null;
+    });
+  }
+
+  return {
+    async tick() {
+      if (!roles.has("probe") && !roles.has("deliver")) return;
+      shift.extend(SHIFT_MS);
+      await listen();
+      working ??= startLoops();
+      await createWake().sleep(TICK_MS, shift.stopped);
+    },
+    async upkeep() {
+      await database.query`select * from uptuple.sweep()`;
+      await database.query`select uptuple.ensure_partitions()`;
+      await database.query`select uptuple.drop_old_partitions()`;
+    },
+    async heartbeat() {
+      if (config.heartbeatUrl !== null) await callHeartbeat(config.heartbeatUrl, database);
+    },
+    async stop() {
+      shift.stop();
+      await working;
+      try {
+        await database.query`select uptuple.retire_worker(${worker})`;
+      } catch (error) {
+        logger.debug("This runtime could not say that it stops: {error}", { error });
+      }
+    },
+  };
+}

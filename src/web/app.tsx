@@ -1,0 +1,66 @@
+import { Hono } from "hono";
+import { secureHeaders } from "hono/secure-headers";
+import type { Database } from "../database/connect.ts";
+import type { AccessPolicy } from "./access.ts";
+import { assetRoutes } from "./assets.ts";
+import { coverageReader } from "./coverage.ts";
+import { answerFailure, answerNotFound } from "./failure_page.tsx";
+import { guardRoutes } from "./guard.tsx";
+import { healthRoutes } from "./health.ts";
+import { readOverview } from "./overview.ts";
+import { renderOverview } from "./overview_page.tsx";
+import { shareCalls } from "./shared_call.ts";
+import type { WebEnvironment } from "./web_environment.ts";
+
+/** What the web role is made of. */
+export interface AppOptions {
+  /** Logged in with any role that may read the views. It need not be reachable yet. */
+  database: Pick<Database, "query">;
+  /** Who may see the pages, as `accessPolicy` decided. */
+  access: AccessPolicy;
+}
+
+/** How long a page waits for the database, in ms. */
+const PAGE_DEADLINE_MS = 5_000;
+
+/**
+ * The web role: `/` with the current status of everything, `/healthz` and `/readyz`, and what asks for the viewer token.
+ *
+ * @returns The application. Serve it with `Deno.serve(options, app.fetch)`: the client's address comes as the second argument.
+ */
+export function createApp({ database, access }: AppOptions): Hono<WebEnvironment> {
+  const overview = shareCalls(() => readOverview(database), PAGE_DEADLINE_MS);
+  const coverage = coverageReader(database);
+
+  return new Hono<WebEnvironment>()
+    .use(secureHeaders({
+      contentSecurityPolicy: {
+        defaultSrc: ["'none'"],
+        styleSrc: ["'self'"],
+        scriptSrc: ["'self'"],
+        imgSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+      },
+      xFrameOptions: "DENY",
+      // TLS, where there is any, is the proxy's to promise.
+      strictTransportSecurity: false,
+    }))
+    .route("/", healthRoutes(database))
+    .route("/", assetRoutes())
+    // What comes after this is nobody's who has no business here.
+    .route("/", guardRoutes(access))
+    .get("/", async (context) => {
+      const [current, lastDay] = await Promise.all([overview(), coverage()]);
+      return context.html(renderOverview({
+        overview: current,
+        coverage: lastDay,
+        live: context.req.query("refresh") !== "off",
+        signedIn: context.get("signedIn") === true,
+      }));
+    })
+    .notFound(answerNotFound)
+    .onError(answerFailure);
+}

@@ -1,0 +1,60 @@
+import { getLogger } from "@logtape/logtape";
+import type { Database } from "../database/connect.ts";
+
+/** A row of `uptuple.coverage`: the last day of one service. */
+export interface ServiceCoverage {
+  service: string;
+  /** Fraction of the windows with a verdict that were up; null if none had one. */
+  uptime: number | null;
+  /** Fraction of the expected windows that had a verdict; null if none was expected. */
+  coverage: number | null;
+}
+
+/** The last day of every service, by name. Services that are newer than the reading are missing. */
+export type Coverage = ReadonlyMap<string, ServiceCoverage>;
+
+const logger = getLogger(["uptuple", "web"]);
+/** A figure of a whole day may be this old, in ms. */
+const FRESH_MS = 60_000;
+/** Reading takes about 6 ms a service that is checked every 30 s; it may take this share of the time. */
+const SHARE_OF_TIME = 1 / 50;
+/** How long a page waits for the figures before it goes out without them, in ms. */
+const PATIENCE_MS = 250;
+
+/**
+ * Reads `uptuple.coverage` for pages. It counts every window of a day, so it is read while somebody looks, once a minute, and
+ * more rarely where it takes long; between the readings pages show the last one.
+ *
+ * @returns A call that never fails: a page without uptime is better than none.
+ */
+export function coverageReader(database: Pick<Database, "query">): () => Promise<Coverage> {
+  let latest: Coverage = new Map();
+  let nextAt = 0;
+  let reading: Promise<void> | null = null;
+
+  async function read(): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const rows = await database.query<ServiceCoverage>`
+        select service, uptime::float8 as uptime, coverage::float8 as coverage from uptuple.coverage`;
+      latest = new Map(rows.map((row) => [row.service, row]));
+    } catch (error) {
+      logger.warn("Uptime was not read: {reason}", { reason: error instanceof Error ? error.message : String(error) });
+    }
+    const endedAt = performance.now();
+    nextAt = endedAt + Math.max(FRESH_MS, (endedAt - startedAt) / SHARE_OF_TIME);
+    reading = null;
+  }
+
+  return async () => {
+    if (performance.now() >= nextAt) reading ??= read();
+    if (reading !== null) await settledWithin(reading, PATIENCE_MS);
+    return latest;
+  };
+}
+
+async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([work, new Promise<void>((resolve) => timer = setTimeout(resolve, ms))]);
+  clearTimeout(timer);
+}

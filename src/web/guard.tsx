@@ -1,0 +1,124 @@
+import { getLogger } from "@logtape/logtape";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { type AccessPolicy, namesThisHost } from "./access.ts";
+import { clientOf, limitFailures } from "./failure_limit.ts";
+import { renderLogin } from "./login_page.tsx";
+import { renderMessage } from "./message_page.tsx";
+import { viewerToken } from "./viewer_token.ts";
+import type { WebEnvironment } from "./web_environment.ts";
+
+const logger = getLogger(["uptuple", "web"]);
+/** Wrong tokens a minute and client. Nobody mistypes more often, and a guesser gets nowhere. */
+const WRONG_TOKENS_A_MINUTE = 10;
+/** How many clients' failures are remembered. */
+const CLIENTS = 10_000;
+/** A token and a path, in bytes. */
+const LOGIN_LIMIT = 8 * 1024;
+
+/** Keeps out whom the policy does not let in; lets the others pass on to what is registered after it. */
+export function guardRoutes(policy: AccessPolicy): Hono<WebEnvironment> {
+  const routes = new Hono<WebEnvironment>().use(async (context, next) => {
+    await next();
+    context.header("Cache-Control", "no-store");
+  });
+  switch (policy.kind) {
+    case "public":
+      return routes;
+    case "loopback":
+      return refuseOtherHosts(routes, policy.host);
+    case "token":
+      return askForToken(routes, policy.token);
+  }
+}
+
+function refuseOtherHosts(routes: Hono<WebEnvironment>, configuredHost: string): Hono<WebEnvironment> {
+  return routes.use(async (context, next) => {
+    const authority = context.req.header("host");
+    if (namesThisHost(authority, configuredHost)) return await next();
+    const page = renderMessage({
+      icon: "unknown",
+      heading: "Open to this machine only",
+      text: [
+        `The request was for ${authority}, and only requests for localhost are answered.`,
+        "To show the pages under another name, set UPTUPLE_VIEWER_TOKEN, or UPTUPLE_PUBLIC=dashboard to show them to everybody.",
+      ],
+    });
+    return context.html(page, 403);
+  });
+}
+
+function askForToken(routes: Hono<WebEnvironment>, token: string): Hono<WebEnvironment> {
+  const expected = viewerToken(token);
+  const limit = limitFailures({
+    failures: WRONG_TOKENS_A_MINUTE,
+    periodMs: 60_000,
+    clients: CLIENTS,
+    now: () => performance.now(),
+  });
+
+  /** @returns Null if the token is right, else the answer to give. */
+  function check(context: Context<WebEnvironment>, candidate: string, next: string) {
+    const client = clientOf(addressOf(context));
+    const wait = limit.waitSeconds(client);
+    if (wait > 0) {
+      context.header("Retry-After", String(wait));
+      return refuse(context, 429, next, `Too many wrong tokens came from your address. Try again in ${wait} s.`);
+    }
+    if (expected.matches(candidate)) return null;
+    limit.failed(client);
+    logger.warn("A wrong viewer token came from {client}.", { client });
+    return refuse(context, 401, next, "That is not the viewer token.");
+  }
+
+  return routes
+    .get("/login", async (context) => {
+      if (await expected.isRemembered(context)) return context.redirect("/", 303);
+      return context.html(renderLogin({ next: "/" }));
+    })
+    .post("/login", bodyLimit({ maxSize: LOGIN_LIMIT }), async (context) => {
+      const form = await context.req.parseBody().catch(() => ({} as Record<string, unknown>));
+      const next = localPath(form.next);
+      const refusal = check(context, typeof form.token === "string" ? form.token : "", next);
+      if (refusal !== null) return refusal;
+      await expected.remember(context);
+      return context.redirect(next, 303);
+    })
+    .post("/logout", (context) => {
+      expected.forget(context);
+      return context.redirect("/login", 303);
+    })
+    .use(async (context, next) => {
+      if (await expected.isRemembered(context)) {
+        context.set("signedIn", true);
+        return await next();
+      }
+      const path = localPath(context.req.url.replace(/^[a-z]+:\/\/[^/]*/, ""));
+      const given = /^Bearer +(\S.*)$/i.exec(context.req.header("authorization") ?? "")?.[1];
+      if (given === undefined) return refuse(context, 401, path);
+      return check(context, given, path) ?? await next();
+    });
+}
+
+/** Answers a browser with the page that asks for the token, and whatever else with a line. */
+function refuse(context: Context<WebEnvironment>, status: 401 | 429, next: string, fault?: string) {
+  if (status === 401) context.header("WWW-Authenticate", 'Bearer realm="Uptuple"');
+  if (context.req.header("accept")?.includes("text/html")) {
+    return context.html(renderLogin({ next, ...(fault !== undefined && { fault }) }), status);
+  }
+  return context.text(`${fault ?? "This asks for the viewer token: send it as Authorization: Bearer."}\n`, status);
+}
+
+function addressOf(context: Context<WebEnvironment>): string | undefined {
+  const address = context.env?.remoteAddr;
+  return address !== undefined && "hostname" in address ? address.hostname : undefined;
+}
+
+/** The path to go on to, if it is one of ours, else the first page: a login must not send anybody elsewhere. */
+export function localPath(next: unknown): string {
+  if (typeof next !== "string" || !URL.canParse(next, "http://uptuple.invalid")) return "/";
+  const url = new URL(next, "http://uptuple.invalid");
+  // The path itself may begin with two slashes (/.//elsewhere), which browsers take for a host.
+  const isOurs = url.origin === "http://uptuple.invalid" && !url.pathname.startsWith("//");
+  return isOurs ? url.pathname + url.search : "/";
+}

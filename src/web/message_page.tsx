@@ -1,0 +1,29 @@
+import { Icon, type IconName } from "./icon.tsx";
+import { renderPage } from "./layout.tsx";
+
+/** A page that only says something. */
+export interface Message {
+  icon: IconName;
+  heading: string;
+  /** Sentences; each becomes a paragraph. */
+  text: string[];
+  /** Whether to look again by itself. */
+  live?: boolean;
+}
+
+/** Says what happened in place of the page that was asked for. Nothing of the program's inside belongs here. */
+export function renderMessage({ icon, heading, text, live = false }: Message): ReturnType<typeof renderPage> {
+  return renderPage({
+    title: heading,
+    live,
+    children: (
+      <section class="card message">
+        <Icon name={icon} />
+        <div>
+          <h1>{heading}</h1>
+          {text.map((paragraph) => <p dir="auto">{paragraph}</p>)}
+        </div>
+      </section>
+    ),
+  });
+}
