@@ -1,5 +1,6 @@
 import { configureLog } from "./src/log.ts";
 import { type Config, ConfigError, readConfig } from "./src/config.ts";
+import { judgeDenoVersion } from "./src/deno_version.ts";
 import { StartError } from "./src/database/open.ts";
 import { createProgram } from "./src/program.ts";
 import { AccessError, accessPolicy } from "./src/web/access.ts";
@@ -11,12 +12,9 @@ function refuse(message: string): never {
   Deno.exit(1);
 }
 
-const [major = 0, minor = 0] = Deno.version.deno.split(".").map(Number);
-if (major < 2 || major === 2 && minor < 8) {
-  refuse(
-    `This is Deno ${Deno.version.deno}, and Uptuple needs 2.8 or newer: run "deno upgrade" or "npm install -g deno".`,
-  );
-}
+const { refusal, warning } = judgeDenoVersion(Deno.version.deno);
+if (refusal !== null) refuse(refusal);
+if (warning !== null) console.error(warning);
 
 let config: Config;
 try {

@@ -73,14 +73,9 @@ export async function probe(job: ProbeRequest, options: ProbeOptions): Promise<P
     if (seen.answer.body?.failure !== undefined) seen.failure = seen.answer.body.failure;
   } catch (error) {
     if (error instanceof ProbeStopped) return { aborted: true };
-    if (error instanceof MissingSecretError) seen.failure = { code: "secret.missing", message: error.message };
-    else if (error instanceof ProbeFailure) seen.failure = error;
-    else {return {
-        stalled: shown(
-          error instanceof RuntimeFault ? error.message : `the probe broke: ${errorText(error)}`,
-          expansion,
-        ),
-      };}
+    if (error instanceof ProbeFailure) seen.failure = error;
+    else if (error instanceof MissingSecretError) seen.failure = { code: "secret.missing", message: error.message };
+    else return { stalled: shown(faultText(error), expansion) };
   }
   const total = milliseconds(deadline.elapsed());
   if (deadline.stalled()) return { stalled: `the runtime stood still: the probe ended after ${total} ms` };
@@ -130,6 +125,11 @@ function wantedHeaders({ headers }: Answer, names: readonly string[], expansion:
     if (values.length > 0) wanted[name] = expansion.redact(values.join(", ")).slice(0, HEADER_LENGTH);
   }
   return wanted;
+}
+
+/** What kept this runtime from probing. What is no known fault is a mistake of this program, and no target's either. */
+function faultText(error: unknown): string {
+  return error instanceof RuntimeFault ? error.message : `the probe broke: ${errorText(error)}`;
 }
 
 /** A message as it may be stored and shown: without secrets, in one line, of limited length. */

@@ -13,6 +13,8 @@ export interface Target extends AsyncDisposable {
   requests: string[];
   /** Resolves when a client has connected and gone again. */
   closed: Promise<void>;
+  /** How many connections are open. */
+  connections(): number;
 }
 
 /** What a target does with a request. `requests` counts from 0. */
@@ -72,6 +74,7 @@ export async function target(behaviour: Behaviour, options: TargetOptions = {}):
     url: `${certificate === undefined ? "http" : "https"}://${host}:${port}/`,
     requests,
     closed: gone.promise,
+    connections: () => sockets.size,
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();

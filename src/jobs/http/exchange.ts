@@ -78,8 +78,8 @@ export async function exchange(
       }
 
       client.on("socket", () => {
-        socket.once("data", () => addTime(trail, "first_byte", performance.now() - sentAt));
-        readThrough(socket, reader, fail);
+        const begun = () => addTime(trail, "first_byte", performance.now() - sentAt);
+        readThrough(socket, reader, begun, fail);
       });
       client.on("response", answered);
       // Status 101, or the success of a CONNECT: the answer is complete, and what follows is another protocol.
@@ -120,15 +120,16 @@ function open(socket: Socket, { method, path, headers }: WireRequest): ClientReq
  * Puts the head reader between the socket and node's parser. The parser listens for "data" like everybody else, so it is taken off the
  * socket and given what the reader lets through.
  */
-function readThrough(socket: Socket, reader: HeadReader, fail: (error: unknown) => void): void {
+function readThrough(socket: Socket, reader: HeadReader, begun: () => void, fail: (error: unknown) => void): void {
   const parsers = socket.listeners("data");
   let received = 0;
   socket.removeAllListeners("data");
   socket.on("data", (chunk: Uint8Array) => {
+    if (received === 0) begun();
+    received += chunk.length;
     try {
       const passed = reader.push(chunk);
-      if (passed !== null) { for (const parse of parsers) parse.call(socket, passed); }
-      received += chunk.length;
+      for (const parse of parsers) if (passed !== null) parse.call(socket, passed);
       if (received > WIRE_LIMIT) throw new ProbeFailure("protocol", `${received} bytes came and the body went on`);
     } catch (error) {
       socket.destroy();

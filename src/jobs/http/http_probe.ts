@@ -82,8 +82,8 @@ export const visitByNode: Visit = async (request, cookies, { config, wantsBody, 
   const secure = url.protocol === "https:";
   const socket = await dial({
     hostname: url.hostname.replace(/^\[|\]$/g, ""),
-    port: Number(url.port) || (secure ? 443 : 80),
-    ...(secure ? { tls: { insecure: config.insecure === true, ca: config.ca ?? "" } } : {}),
+    port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
+    ...(secure ? { tls: { insecure: config.insecure === true, ...(config.ca ? { ca: config.ca } : {}) } } : {}),
   }, context);
   return await exchange(socket, wireRequest(request, cookies, config.read_body === true), wantsBody, context);
 };

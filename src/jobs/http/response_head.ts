@@ -31,8 +31,8 @@ export interface HeadReader {
   /**
    * Takes the next bytes from the connection.
    *
-   * @returns The bytes that the HTTP parser may have now: none while a head is not complete. A head with a doubtful but unambiguous
-   *   framing comes out with a plain one.
+   * @returns The bytes that the HTTP parser may have now: none while the head is not complete. Interim answers are left out, and a head
+   *   with a doubtful but unambiguous framing comes out with a plain one.
    * @throws {ProbeFailure} `protocol`, `protocol.header` or `protocol.header_too_large`.
    */
   push(chunk: Uint8Array): Uint8Array | null;
@@ -82,17 +82,15 @@ export function headReader(): HeadReader {
 
   function push(chunk: Uint8Array): Uint8Array | null {
     if (complete) return chunk;
-    let passed = "";
     let text = latin1(chunk);
-    while (!complete) {
+    while (true) {
       const taken = takeHead(text);
-      if (taken === null) return passed === "" ? null : Buffer.from(passed, "latin1");
+      if (taken === null) return null;
       const { status, lines } = plainFraming(parseHead(taken.head), warnings);
-      passed += `${lines.join("\r\n")}\r\n\r\n`;
-      text = taken.rest;
       complete = status >= 200 || status === 101;
+      if (complete) return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${taken.rest}`, "latin1");
+      text = taken.rest;
     }
-    return Buffer.from(passed + text, "latin1");
   }
 
   return { push, pending: () => held, warnings };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { assertAnswered, assertFailed, observe } from "../../support/probing.ts";
-import { answer, says, saysAndWaits, target } from "../../support/targets.ts";
+import { answer, later, says, saysAndWaits, target } from "../../support/targets.ts";
 
 Deno.test("a plain answer is reported with its status, its address and the time of each phase", async () => {
   await using server = await target(says(answer("200 OK", [], "hello")));
@@ -18,6 +18,21 @@ Deno.test("a plain answer is reported with its status, its address and the time 
   assert.ok(connect + first_byte <= total);
   assert.equal(observation.timings.dns, undefined, "an address needs no resolver");
   assert.equal(observation.timings.tls, undefined);
+});
+
+Deno.test("the first byte is timed, and not the rest of the body", async () => {
+  await using server = await target((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+    later(socket, 150, () => socket.end("hello"));
+  });
+  const { timings } = await observe(server.url, { read_body: true });
+  assert.ok(timings.total >= 149);
+  assert.ok((timings.first_byte ?? 0) <= timings.total - 140, JSON.stringify(timings));
+});
+
+Deno.test("port 0 is not the default port", async () => {
+  const observation = await observe("http://127.0.0.1:0/");
+  assertFailed(observation, "connect.refused", /127\.0\.0\.1:0 /);
 });
 
 Deno.test("facts that were not asked for are not reported", async () => {

@@ -48,7 +48,7 @@ Deno.test("the body of a redirect that is followed is not waited for", async () 
     if (index > 0) socket.end(FINAL);
     else socket.write("HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 1000\r\n\r\n");
   });
-  assertAnswered(await observe(server.url, { ...FOLLOW, read_body: true }, { timeoutMs: 1000 }), 200);
+  assertAnswered(await observe(server.url, { ...FOLLOW, read_body: true }, { timeoutMs: 3000 }), 200);
 });
 
 Deno.test("as many redirects as allowed are followed", async () => {

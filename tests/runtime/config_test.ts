@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { ConfigError, readConfig } from "../../src/config.ts";
+
+const read = (environment: Record<string, string>) => readConfig((name) => environment[name]);
+
+Deno.test("an empty environment means a database of its own, on loopback, with every role", () => {
+  const { worker, roles, ...rest } = read({});
+  assert.match(worker, /^.+-[0-9a-f]{8}$/);
+  assert.deepEqual([...roles], ["probe", "deliver", "web"]);
+  assert.deepEqual(rest, {
+    databaseUrl: null,
+    dataDir: ".uptuple",
+    migrate: true,
+    host: "127.0.0.1",
+    port: 8080,
+    region: "default",
+    log: { level: "info", format: null },
+    heartbeatUrl: null,
+    viewerToken: null,
+    publicDashboard: false,
+    onDeploy: false,
+  });
+});
+
+Deno.test("a variable that is set to blanks counts as not set", () => {
+  assert.equal(read({ PORT: " ", UPTUPLE_REGION: "" }).port, 8080);
+});
+
+Deno.test("the log's level and format may come in either order", () => {
+  assert.deepEqual(read({ UPTUPLE_LOG: "json, debug" }).log, { level: "debug", format: "json" });
+});
+
+Deno.test("two processes of one machine have different names", () => {
+  assert.notEqual(read({}).worker, read({}).worker);
+});
+
+Deno.test("on Deno Deploy a database must be given, and off the production timeline only pages are served", () => {
+  assert.throws(() => read({ DENO_DEPLOY: "1" }), ConfigError);
+  const DATABASE_URL = "postgres://x@db.example/x";
+  const branch = read({ DENO_DEPLOY: "true", DENO_TIMELINE: "git-branch/main", DATABASE_URL });
+  assert.deepEqual([...branch.roles], ["web"]);
+  const production = read({ DENO_DEPLOY: "true", DENO_TIMELINE: "production", DATABASE_URL, UPTUPLE_ROLES: "probe" });
+  assert.deepEqual([...production.roles], ["probe"]);
+});
