@@ -49,9 +49,14 @@ async function show(stop: AbortController, ending: AsyncDisposableStack): Promis
   signal.throwIfAborted();
   say("Uptuple starts, and makes its schema.");
   const monitor = ending.use(startMonitor(url, stop));
-  await until("Uptuple works", signal, START_LIMIT_MS, () => isReady(monitor.page));
   const database = connect({ url, maxConnections: 2, applicationName: "demo" });
   ending.defer(() => database.close());
+  await until(
+    "Uptuple works",
+    signal,
+    START_LIMIT_MS,
+    async () => await isReady(monitor.page) && await isWorking(database),
+  );
   say(`It works. Watch it here: ${monitor.page}`);
 
   let notices = 0;
@@ -88,6 +93,7 @@ async function show(stop: AbortController, ending: AsyncDisposableStack): Promis
   shop.isBroken = false;
   say("The shop is mended.");
   await until("the receiver is told of the recovery", signal, STEP_LIMIT_MS, () => notices === 2);
+  await until("both notices are acknowledged", signal, STEP_LIMIT_MS, async () => await deliveredOf(database) === 2);
 
   say(`What the database knows of it:\n  select * from uptuple.incidents;\n${await incidentsOf(database)}`);
   const restMs = Math.max(0, DURATION_MS - (performance.now() - startedAt));
@@ -110,19 +116,17 @@ async function temporaryDirectory(): Promise<AsyncDisposable & { path: string }>
 function startMonitor(databaseUrl: string, stop: AbortController): Monitor {
   const port = freePort();
   const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--allow-net=127.0.0.1",
-      "--allow-read",
-      "--allow-env",
-      "--allow-sys=hostname",
-      new URL("../main.ts", import.meta.url).href,
-    ],
+    args: ["run", "--quiet", "-P", new URL("../main.ts", import.meta.url).href],
     env: {
       DATABASE_URL: databaseUrl,
       HOST: "127.0.0.1",
       PORT: String(port),
       UPTUPLE_LOG: "warning",
+      // What the person who tries it has set is meant for another copy.
+      UPTUPLE_HEARTBEAT_URL: "",
+      UPTUPLE_MIGRATE: "",
+      UPTUPLE_REGION: "",
+      UPTUPLE_ROLES: "",
     },
     stdin: "null",
     stdout: "piped",
@@ -182,17 +186,30 @@ async function isReady(page: string): Promise<boolean> {
   }
 }
 
+/** Whether the program has begun to work. Only asked when its schema is there. */
+async function isWorking(database: Database): Promise<boolean> {
+  const [worker] = await database.query`select from uptuple.workers where state = 'ALIVE'`;
+  return worker !== undefined;
+}
+
 async function statusOf(database: Database): Promise<string | undefined> {
   const [shop] = await database.query<{ status: string }>`select status from uptuple.status where service = 'shop'`;
   return shop?.status;
+}
+
+/** How many of the two notices Uptuple knows to have arrived. */
+async function deliveredOf(database: Database): Promise<number> {
+  const [row] = await database.query<{ delivered: number }>`
+    select sum(delivered)::integer as delivered from uptuple.incidents`;
+  return row?.delivered ?? 0;
 }
 
 /** One line for each incident. */
 async function incidentsOf(database: Database): Promise<string> {
   const rows = await database.query<{ line: string }>`
     select format(
-      '  incident %s | %s | %s | from %s to %s | %s | notices delivered: %s',
-      incident_id, service, state, to_char(started_at, 'HH24:MI:SS'), to_char(closed_at, 'HH24:MI:SS'), reason, delivered
+      '  incident %s | %s | %s | down for %s s | %s | %s notices delivered',
+      incident_id, service, state, round(extract(epoch from down_for)), reason, delivered
     ) as line
     from uptuple.incidents`;
   return rows.map(({ line }) => line).join("\n");
@@ -218,26 +235,31 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-/** Why the demo ends before its time, when a person wants it so. */
-class Interrupted extends Error {}
-
 async function main(): Promise<number> {
   const stop = new AbortController();
+  let isInterrupted = false;
   const signals = Deno.build.os === "windows" ? ["SIGINT"] as const : ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  for (const signal of signals) Deno.addSignalListener(signal, () => stop.abort(new Interrupted()));
+  for (const signal of signals) {
+    Deno.addSignalListener(signal, () => {
+      isInterrupted = true;
+      stop.abort();
+    });
+  }
 
   const ending = new AsyncDisposableStack();
-  let failure: unknown = null;
+  let code = 0;
   try {
     await show(stop, ending);
-    say("That was it. Everything is being stopped and removed.");
   } catch (error) {
-    failure = error;
-    if (error instanceof Interrupted) say("Everything is being stopped and removed.");
-    else console.error(error instanceof Error ? error.message : error);
+    // What fails after Ctrl-C fails because of it: the terminal sends it to the server's start too.
+    if (!isInterrupted) {
+      console.error(error instanceof Error ? error.message : error);
+      code = 1;
+    }
   }
+  say("Everything is being stopped and removed.");
   await ending.disposeAsync();
-  return failure === null || failure instanceof Interrupted ? 0 : 1;
+  return code;
 }
 
 if (import.meta.main) Deno.exit(await main());

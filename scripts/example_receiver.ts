@@ -85,7 +85,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<ExampleRe
 /** One line for people. */
 export function describeNotice({ type, data }: ReceivedNotice): string {
   if (type === "service.failed") return `FAILED ${data.service}: ${data.reason}`;
-  if (type === "service.recovered") return `RECOVERED ${data.service}: it was down for ${data.down_seconds} s`;
+  if (type === "service.recovered") {
+    return `RECOVERED ${data.service}: it was down for ${Math.round(data.down_seconds ?? 0)} s`;
+  }
   return `${type} ${data.service}`;
 }
 

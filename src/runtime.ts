@@ -39,8 +39,9 @@ const REPORT_MS = 10_000;
 export function createRuntime(config: Config, database: Database, secrets: SecretStore): Runtime {
   const { worker, region, roles } = config;
   const shift = createShift();
-  const jobs = createJobLoop({ database, worker, region, secrets, transport: transportChoice(config.onDeploy) });
-  const alerts = createAlertLoop({ database, worker, secrets });
+  const transport = transportChoice(config.onDeploy);
+  const jobs = createJobLoop({ database, worker, region, secrets, transport });
+  const alerts = createAlertLoop({ database, worker, secrets, transport });
   let working: Promise<unknown> | null = null;
   let listening = false;
 

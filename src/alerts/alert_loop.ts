@@ -1,16 +1,19 @@
 import { getLogger } from "@logtape/logtape";
 import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
+import type { Transport } from "../jobs/http/transport.ts";
 import type { SecretStore } from "../secrets.ts";
 import type { Shift } from "../shift.ts";
 import { createWake } from "../wake.ts";
 import { type ClaimedNotice, claimedNotice, type DeliveryAnswer, type NoticeRow } from "./notice.ts";
-import { postNotice } from "./post_notice.ts";
+import { postNotice, PostStoppedError } from "./post_notice.ts";
 
 /** What the loop works with. */
 export interface AlertLoopOptions {
   database: Database;
   worker: string;
   secrets: SecretStore;
+  /** Chooses how requests are carried. */
+  transport: () => Promise<Transport>;
 }
 
 /** Claims notices that are ready, posts them, and reports what their receivers said, until its shift is over. */
@@ -31,7 +34,7 @@ const FAREWELL_MS = 2000;
 const RETRY_MS = 500;
 
 /** @param options What to work with. */
-export function createAlertLoop({ database, worker, secrets }: AlertLoopOptions): AlertLoop {
+export function createAlertLoop({ database, worker, secrets, transport }: AlertLoopOptions): AlertLoop {
   const wake = createWake();
   const running = new Set<Promise<void>>();
 
@@ -42,14 +45,14 @@ export function createAlertLoop({ database, worker, secrets }: AlertLoopOptions)
   }
 
   async function deliver(notice: ClaimedNotice, stop: AbortSignal): Promise<void> {
-    const answer = await postNotice(notice, { secrets, signal: stop });
+    const answer = await postNotice(notice, { secrets, signal: stop, transport: await transport() });
     const outcome = await finish(notice, answer);
     const facts = {
       channel: notice.channel,
       kind: notice.kind,
       event: notice.eventId,
       attempt: notice.attempt,
-      trace: traceOf(notice),
+      trace: notice.trace,
       answered: "error" in answer ? answer.error.code : answer.status,
       latencyMs: answer.latency_ms,
       outcome,
@@ -74,11 +77,19 @@ export function createAlertLoop({ database, worker, secrets }: AlertLoopOptions)
     }
   }
 
+  async function giveBack(notice: ClaimedNotice): Promise<void> {
+    await database.query`select uptuple.release_alerts(${[notice.deliveryId]}, ${[notice.claimToken]})`;
+  }
+
   function start(notice: ClaimedNotice, stop: AbortSignal): void {
     const task = deliver(notice, stop)
+      .catch(async (error) => {
+        if (!(error instanceof PostStoppedError) || error.sent) throw error;
+        await giveBack(notice);
+      })
       .catch((error) => {
-        // The lease runs out, and whoever claims the notice then sends it again under the same id.
-        const facts = { channel: notice.channel, trace: traceOf(notice), error };
+        // Whether it arrived is not known. The lease runs out, and whoever claims the notice then sends it again under the same id.
+        const facts = { channel: notice.channel, trace: notice.trace, error };
         logger.warn("A notice to {channel} was left to its lease: {error}", facts);
       })
       .finally(() => {
@@ -106,9 +117,4 @@ export function createAlertLoop({ database, worker, secrets }: AlertLoopOptions)
   }
 
   return { run, wake: wake.now };
-}
-
-/** Ties the lines of a claim to those of its answer; 32 hex digits. */
-function traceOf(notice: ClaimedNotice): string {
-  return notice.claimToken.replaceAll("-", "");
 }

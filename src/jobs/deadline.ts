@@ -76,13 +76,14 @@ export function within<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
+    let giveUp = () => {};
     const onAbort = () => {
       giveUp();
       reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort, { once: true });
     const settled = () => signal.removeEventListener("abort", onAbort);
-    const giveUp = start(
+    giveUp = start(
       (value) => {
         settled();
         resolve(value);
@@ -92,5 +93,7 @@ export function within<T>(
         reject(reason);
       },
     );
+    // The signal may have aborted while the work began, when there was nothing yet to give up.
+    if (signal.aborted) giveUp();
   });
 }

@@ -25,8 +25,10 @@ begin
       partition := parent || to_char(to_timestamp(lower_slot) at time zone 'UTC', '_YYYYMMDD');
       continue when to_regclass('uptuple.' || partition) is not null;
 
+      -- to_regclass may still answer from before the wait for the lock; a new snapshot does not.
       perform pg_advisory_xact_lock(hashtextextended('uptuple.ensure_partitions', 0));
-      continue when to_regclass('uptuple.' || partition) is not null;
+      perform from pg_catalog.pg_class where relname = partition and relnamespace = 'uptuple'::regnamespace;
+      continue when found;
 
       execute format(
         'create table uptuple.%1$I (

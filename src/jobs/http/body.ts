@@ -4,13 +4,13 @@ import { ProbeFailure } from "../failure.ts";
 import { brotliFailure, decoderFor, decodingFailure, encodingsOf } from "./content_encoding.ts";
 import type { ReceivedHeader } from "./response_head.ts";
 
-/** No more of a body is read than this, in bytes after decoding. */
+/** No more of a body is read than this, in bytes after decoding, unless less is wanted. */
 export const BODY_LIMIT = 64 * 1024;
 
 /** The body of an answer as far as it was read. */
 export interface Body {
   text: string;
-  /** Whether there was more than {@link BODY_LIMIT}. */
+  /** Whether there was more than the limit. */
   capped: boolean;
   /** What was wrong with it; `text` holds what came before. */
   failure?: ProbeFailure;
@@ -22,12 +22,14 @@ export interface Body {
  *
  * @param source The body as it was sent. It stays the caller's to destroy.
  * @param done Gets the body, once.
+ * @param limit In bytes after decoding.
  * @returns A function that ends the collection with a failure, for when the connection breaks.
  */
 export function collectBody(
   source: Readable,
   headers: readonly ReceivedHeader[],
   done: (body: Body) => void,
+  limit: number = BODY_LIMIT,
 ): (failure: ProbeFailure) => void {
   const kept: Uint8Array[] = [];
   const decoders: Duplex[] = [];
@@ -39,15 +41,15 @@ export function collectBody(
     finished = true;
     source.unpipe();
     for (const decoder of decoders) decoder.destroy();
-    const text = bodyText(Buffer.concat(kept).subarray(0, BODY_LIMIT), headers);
-    done({ text, capped: size > BODY_LIMIT, ...(failure === undefined ? {} : { failure }) });
+    const text = bodyText(Buffer.concat(kept).subarray(0, limit), headers, size > limit);
+    done({ text, capped: size > limit, ...(failure === undefined ? {} : { failure }) });
   }
 
   function keep(chunk: Uint8Array): void {
     if (finished) return;
     kept.push(chunk);
     size += chunk.length;
-    if (size > BODY_LIMIT) finish();
+    if (size > limit) finish();
   }
 
   function decode(encodings: string[], first: Uint8Array): void {
@@ -99,10 +101,10 @@ function wholeBrotli(source: Readable, first: Uint8Array, finish: (failure?: Pro
 }
 
 /** Reads bytes as text in the charset of the Content-Type, or in UTF-8. A character that the limit cut through is left out. */
-function bodyText(bytes: Uint8Array, headers: readonly ReceivedHeader[]): string {
+function bodyText(bytes: Uint8Array, headers: readonly ReceivedHeader[], cut: boolean): string {
   const contentType = headers.find(([name]) => name === "content-type")?.[1] ?? "";
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? "utf-8";
-  return decoderOf(charset).decode(bytes, { stream: bytes.length === BODY_LIMIT });
+  return decoderOf(charset).decode(bytes, { stream: cut });
 }
 
 function decoderOf(charset: string): TextDecoder {

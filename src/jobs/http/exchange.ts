@@ -44,7 +44,7 @@ export async function exchange(
   socket: Socket,
   request: WireRequest,
   wantsBody: WantsBody,
-  { deadline, trail }: { deadline: Deadline; trail: Trail },
+  { deadline, trail, bodyLimit }: { deadline: Deadline; trail: Trail; bodyLimit?: number | undefined },
 ): Promise<Answer> {
   deadline.phase = "headers";
   const sentAt = performance.now();
@@ -74,7 +74,7 @@ export async function exchange(
         const head = headOf(message);
         if (!wantsBody(head.status, head.headers)) return resolve(head);
         deadline.phase = "body";
-        cutBody = collectBody(message, head.headers, (body) => resolve({ ...head, body }));
+        cutBody = collectBody(message, head.headers, (body) => resolve({ ...head, body }), bodyLimit);
       }
 
       client.on("socket", () => {

@@ -33,7 +33,7 @@ const FETCH_ERRORS: readonly [pattern: RegExp, code: ErrorCode][] = [
  * Carries a request by fetch, where the platform lets nothing else reach port 443. Fetch resolves names by itself and shows neither the
  * address nor the certificate, so the network policy is asked about every address of the name before, and `insecure` has no effect.
  */
-export const visitByFetch: Visit = async (request, cookies, { config, wantsBody, context }) => {
+export const visitByFetch: Visit = async (request, cookies, { config, wantsBody, bodyLimit, context }) => {
   await refuseDenied(request.url, context);
   const wire = wireRequest(request, cookies, config.read_body === true);
   const { deadline, trail } = context;
@@ -59,7 +59,7 @@ export const visitByFetch: Visit = async (request, cookies, { config, wantsBody,
     });
     addTime(trail, "first_byte", performance.now() - sentAt);
     trail.status = response.status;
-    return await readAnswer(response, wantsBody, context);
+    return await readAnswer(response, wantsBody, bodyLimit, context);
   } catch (error) {
     throw deadline.signal.aborted ? deadline.signal.reason : fetchFailure(error);
   }
@@ -93,6 +93,7 @@ function requestBody({ body }: HttpRequest): Uint8Array<ArrayBuffer> | null {
 async function readAnswer(
   response: Response,
   wantsBody: (status: number, headers: readonly ReceivedHeader[]) => boolean,
+  bodyLimit: number | undefined,
   { deadline }: DialContext,
 ): Promise<Answer> {
   const { status } = response;
@@ -107,7 +108,7 @@ async function readAnswer(
   const plain = headers.filter(([name]) => name !== "content-encoding" && name !== "transfer-encoding");
   try {
     const body = await within<Body>(deadline.signal, (done) => {
-      const cut = collectBody(source, plain, done);
+      const cut = collectBody(source, plain, done, bodyLimit);
       source.once("error", (error) => cut(bodyFailure(error)));
       return () => {};
     });

@@ -16,6 +16,8 @@ export type Visit = (request: HttpRequest, cookies: string, settings: VisitSetti
 export interface VisitSettings {
   config: HttpConfig;
   wantsBody: WantsBody;
+  /** No more of the body is read than this, in bytes after decoding. Default: 64 KiB. */
+  bodyLimit?: number;
   context: DialContext;
 }
 
@@ -77,7 +79,7 @@ function visitKey({ method, url }: HttpRequest, cookie: string): string {
 }
 
 /** Carries a request over node's sockets, on a new connection. */
-export const visitByNode: Visit = async (request, cookies, { config, wantsBody, context }) => {
+export const visitByNode: Visit = async (request, cookies, { config, wantsBody, bodyLimit, context }) => {
   const { url } = request;
   const secure = url.protocol === "https:";
   const socket = await dial({
@@ -85,5 +87,8 @@ export const visitByNode: Visit = async (request, cookies, { config, wantsBody, 
     port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
     ...(secure ? { tls: { insecure: config.insecure === true, ...(config.ca ? { ca: config.ca } : {}) } } : {}),
   }, context);
-  return await exchange(socket, wireRequest(request, cookies, config.read_body === true), wantsBody, context);
+  return await exchange(socket, wireRequest(request, cookies, config.read_body === true), wantsBody, {
+    ...context,
+    bodyLimit,
+  });
 };
