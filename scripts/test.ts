@@ -1,19 +1,26 @@
-import { SHARED_CLUSTER_VARIABLE, startTestCluster } from "../tests/support/cluster.ts";
-import { ensureTemplate } from "../tests/support/cluster.ts";
+import { ensureTemplate, SHARED_CLUSTER_VARIABLE, startTestCluster } from "../tests/support/cluster.ts";
 
 /**
  * Runs `deno test` with one database server for all test files, and says at the end how many tests passed and failed.
- * Arguments go to `deno test`: files, `--filter`, `--fail-fast`.
+ *
+ * @param args For `deno test`: files, `--filter`, `--fail-fast`.
+ * @returns Its exit code.
  */
 async function main(args: string[]): Promise<number> {
+  // Ctrl-C reaches the tests too. We stay to stop the server after them.
+  let interrupted = false;
+  Deno.addSignalListener("SIGINT", () => interrupted = true);
   const cluster = await startTestCluster();
-  const report = await Deno.makeTempFile({ prefix: "uptuple-test-report-", suffix: ".xml" });
+  const report = await Deno.makeTempFile({ prefix: "uptuple-report-", suffix: ".xml" });
   try {
     await ensureTemplate(cluster.url);
-    const { code } = await new Deno.Command(Deno.execPath(), {
+    if (interrupted) return 130;
+    const tests = new Deno.Command(Deno.execPath(), {
       args: ["test", "-P=test", `--junit-path=${report}`, ...args],
       env: { [SHARED_CLUSTER_VARIABLE]: cluster.url },
-    }).spawn().status;
+    }).spawn();
+    if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", () => tests.kill("SIGTERM"));
+    const { code } = await tests.status;
     const { passed, failed } = countTests(await Deno.readTextFile(report));
     console.log(`${passed} passed, ${failed} failed`);
     return code;
@@ -25,10 +32,9 @@ async function main(args: string[]): Promise<number> {
 
 /** Counts from what `deno test` reports of each test. */
 function countTests(junit: string): { passed: number; failed: number } {
-  const tests = junit.match(/<testcase\b/g)?.length ?? 0;
-  const failed = junit.match(/<(?:failure|error)\b/g)?.length ?? 0;
-  const skipped = junit.match(/<skipped\b/g)?.length ?? 0;
-  return { passed: tests - failed - skipped, failed };
+  const count = (element: RegExp) => junit.match(element)?.length ?? 0;
+  const failed = count(/<failure\b/g) + count(/<error\b/g);
+  return { passed: count(/<testcase\b/g) - failed - count(/<skipped\b/g), failed };
 }
 
 if (import.meta.main) Deno.exit(await main(Deno.args));

@@ -23,6 +23,8 @@ export interface Config {
   roles: ReadonlySet<Role>;
   /** Jobs of this region are claimed. */
   region: string;
+  /** The file that scheduled tasks are loaded from. It need not exist. */
+  tasksFile: string;
   log: { level: LogLevel; format: LogFormat | null };
   /** Called once a minute while the monitor vouches for itself, or null. */
   heartbeatUrl: string | null;
@@ -76,6 +78,7 @@ export function readConfig(variable: (name: string) => string | undefined): Conf
     port: readPort(setting("PORT") ?? "8080"),
     roles,
     region: readRegion(setting("UPTUPLE_REGION") ?? "default"),
+    tasksFile: setting("UPTUPLE_TASKS_FILE") ?? "tasks.json",
     log: readLog(setting("UPTUPLE_LOG")),
     heartbeatUrl: readHeartbeatUrl(setting("UPTUPLE_HEARTBEAT_URL")),
     viewerToken: readViewerToken(setting("UPTUPLE_VIEWER_TOKEN")),

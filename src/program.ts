@@ -5,7 +5,6 @@ import type { EmbeddedServer } from "./database/embedded.ts";
 import { lateDatabase } from "./database/late.ts";
 import { openDatabase, StartError } from "./database/open.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
-import { secretStore } from "./secrets.ts";
 import { createWake } from "./wake.ts";
 import { welcome } from "./welcome.ts";
 
@@ -86,7 +85,7 @@ export function createProgram(config: Config): Program {
         return await server?.stop();
       }
       database.open(opened.database);
-      runtime = createRuntime(config, opened.database, secretStore((name) => Deno.env.get(name)));
+      runtime = createRuntime(config, opened, (name) => Deno.env.get(name));
       await program.upkeep();
       void program.tick();
       if (server !== null) void keepServerAlive(server);

@@ -1,14 +1,15 @@
 import { getLogger } from "@logtape/logtape";
 import { createAlertLoop } from "./alerts/alert_loop.ts";
 import type { Config } from "./config.ts";
-import type { Database } from "./database/connect.ts";
+import type { OpenDatabase } from "./database/open.ts";
 import { callHeartbeat } from "./heartbeat.ts";
 import { enqueueJobs } from "./jobs/enqueue_loop.ts";
 import { createJobLoop } from "./jobs/job_loop.ts";
 import { transportChoice } from "./jobs/http/transport.ts";
 import { RELEASE } from "./release.ts";
-import type { SecretStore } from "./secrets.ts";
+import { secretStore } from "./secrets.ts";
 import { createShift } from "./shift.ts";
+import { createTaskLoop } from "./tasks/task_loop.ts";
 import { createWake } from "./wake.ts";
 
 /** The work of one runtime: probing and delivering while cron ticks come, and its upkeep. */
@@ -33,15 +34,21 @@ const REPORT_MS = 10_000;
 
 /**
  * @param config What this runtime may do.
- * @param database Open, with a schema that fits.
- * @param secrets What `${UPTUPLE_SECRET_NAME}` stands for.
+ * @param opened A database with a schema that fits.
+ * @param variable Reads an environment variable: secrets, and what a tasks file names.
  */
-export function createRuntime(config: Config, database: Database, secrets: SecretStore): Runtime {
+export function createRuntime(
+  config: Config,
+  { database, url }: Pick<OpenDatabase, "database" | "url">,
+  variable: (name: string) => string | undefined,
+): Runtime {
   const { worker, region, roles } = config;
   const shift = createShift();
+  const secrets = secretStore(variable);
   const transport = transportChoice(config.onDeploy);
   const jobs = createJobLoop({ database, worker, region, secrets, transport });
   const alerts = createAlertLoop({ database, worker, secrets, transport });
+  const tasks = createTaskLoop({ database, url, worker, tasksFile: config.tasksFile, variable });
   let working: Promise<unknown> | null = null;
   let listening = false;
 
@@ -50,6 +57,7 @@ export function createRuntime(config: Config, database: Database, secrets: Secre
     listening = true;
     if (roles.has("probe")) await database.listen("uptuple_jobs", jobs.wake, jobs.wake);
     if (roles.has("deliver")) await database.listen("uptuple_alerts", alerts.wake, alerts.wake);
+    await database.listen("uptuple_tasks", tasks.wake, tasks.wake);
   }
 
   async function report(): Promise<void> {
@@ -66,7 +74,7 @@ export function createRuntime(config: Config, database: Database, secrets: Secre
   }
 
   function startLoops(): Promise<unknown> {
-    const loops = [report(), enqueueJobs(database, shift, jobs.wake)];
+    const loops = [report(), enqueueJobs(database, shift, jobs.wake), tasks.run(shift)];
     if (roles.has("probe")) loops.push(jobs.run(shift));
     if (roles.has("deliver")) loops.push(alerts.run(shift));
     return Promise.all(loops).finally(() => {

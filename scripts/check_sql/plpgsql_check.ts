@@ -68,7 +68,8 @@ async function extensionLack(sql: Sql): Promise<string | null> {
 async function checkFunctions(sql: Sql, functions: CreatedFunction[]): Promise<Findings> {
   await sql`set search_path = pg_catalog, pg_temp, public`;
   const catalog = await sql<CatalogFunction[]>`
-    select p.oid::int8::int4 as oid, p.proname as name, p.prosrc as source, l.lanname as language, coalesce(t.tgrelid, 0)::int8::int4 as table
+    select p.oid::int8::int4 as oid, p.proname as name, p.prosrc as source, l.lanname as language,
+      coalesce(t.tgrelid, 0)::int8::int4 as table
     from pg_proc p
     join pg_language l on l.oid = p.prolang
     left join pg_trigger t on t.tgfoid = p.oid and not t.tgisinternal

@@ -1,5 +1,6 @@
 import type { Sql } from "./client.ts";
 import { MigrationError } from "./migration_error.ts";
+import { type Piece, quote } from "./migration_step.ts";
 import type { DefinitionFile } from "./sql_files.ts";
 import { codeOnly } from "./sql_text.ts";
 
@@ -162,4 +163,73 @@ function dependentsFirst(definitions: Definition[]): Definition[] {
   };
   for (const definition of definitions) visit(definition);
   return [...ordered];
+}
+
+/** The SQL that does what was planned, for one transaction as the schema's owner. */
+export function definitionPieces(plan: DefinitionPlan): Piece[] {
+  return [
+    { text: "set local check_function_bodies = off" },
+    ...plan.drop.map((identity) => ({ text: dropIfExists(identity) })),
+    ...plan.forget.map((path) => ({ text: `delete from uptuple.definition where path = ${quote(path)}` })),
+    ...plan.define.flatMap(({ file, replaces }) => [
+      { file, text: file.text },
+      { text: rememberDefinition(file) },
+      ...(replaces.length === 0 ? [] : [{ text: dropReplaced(file, replaces) }]),
+    ]),
+  ];
+}
+
+/** @param identity Such as `function uptuple.status_text(text)`. */
+function dropIfExists(identity: string): string {
+  return `drop ${identity.replace(" ", " if exists ")}`;
+}
+
+/**
+ * Notes what a file has just defined: what this transaction wrote to the catalog and no other file has claimed. A block with an
+ * exception handler is a transaction within this one, with a later number.
+ */
+function rememberDefinition(file: DefinitionFile): string {
+  return `do $remember$
+declare
+  found text[];
+begin
+  select array_agg(identity order by identity) into found
+  from (
+    select case prokind when 'p' then 'procedure ' when 'a' then 'aggregate ' else 'function ' end || oid::regprocedure::text as identity
+    from pg_proc
+    where pronamespace = 'uptuple'::regnamespace and age(xmin) <= age(pg_current_xact_id()::xid)
+    union all
+    select 'view ' || oid::regclass::text
+    from pg_class
+    where relnamespace = 'uptuple'::regnamespace
+      and relkind = 'v'
+      and (age(xmin) <= age(pg_current_xact_id()::xid)
+        or exists (select from pg_rewrite where ev_class = pg_class.oid and age(pg_rewrite.xmin) <= age(pg_current_xact_id()::xid)))
+  ) as written
+  where not exists (select from uptuple.definition where written.identity = any (identities));
+
+  if found is null then
+    raise exception 'creates no function and no view in schema uptuple';
+  end if;
+  insert into uptuple.definition (path, sha256, shape, identities)
+  values (${quote(file.path)}, ${quote(file.sha256)}, ${quote(file.shape)}, found);
+end
+$remember$`;
+}
+
+/** Drops what a file defined before and no longer does, where it could not be dropped first. */
+function dropReplaced(file: DefinitionFile, identities: string[]): string {
+  return `do $drop$
+declare
+  gone text;
+begin
+  for gone in
+    select unnest(array[${identities.map(quote).join(", ")}]::text[])
+    except
+    select unnest(identities) from uptuple.definition where path = ${quote(file.path)}
+  loop
+    execute 'drop ' || gone;
+  end loop;
+end
+$drop$`;
 }

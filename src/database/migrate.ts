@@ -1,9 +1,11 @@
 import { OLDEST_PROGRAM, RELEASE } from "../release.ts";
 import { openClient, type Sql } from "./client.ts";
-import { type DefinitionPlan, planDefinitions, readDefinitions } from "./definitions.ts";
+import { codeOf } from "./connection_errors.ts";
+import { definitionPieces, planDefinitions, readDefinitions } from "./definitions.ts";
 import { MigrationError } from "./migration_error.ts";
+import { noteReached, type Piece, quote, quoteName, step, type StepContext } from "./migration_step.ts";
 import { refuseOldServer } from "./server_version.ts";
-import { type DefinitionFile, readSqlFiles, SQL_DIRECTORY, type SqlFile, type SqlFiles } from "./sql_files.ts";
+import { definitionFile, readSqlFiles, sha256, SQL_DIRECTORY, type SqlFile, type SqlFiles } from "./sql_files.ts";
 import { replaceMissingRoles } from "./sql_text.ts";
 
 export { MigrationError };
@@ -52,6 +54,8 @@ interface Installation {
   oldest_program: number;
   sql_digest: string;
   generation: string;
+  /** Our roles that do not exist in the cluster now. */
+  missing_roles: string[];
 }
 
 /** Who may do what in the database. */
@@ -61,43 +65,23 @@ interface Situation {
   current_role: string;
   /** Null: there is no schema yet. */
   owner: string | null;
+  /** Whether the connecting role is a member of the owner. */
+  is_owner: boolean;
   /** Whether the connecting role may create schemas in the database. */
   may_create: boolean;
   missing_roles: string[];
 }
 
 /** What the steps of a migration share. */
-interface Migration {
-  sql: Sql;
+interface Migration extends StepContext {
   files: SqlFiles;
   program: Program;
-  lockTimeoutMs: number;
   report: MigrationReport;
-  /** The file whose statements the server was last heard to reach. */
-  reached: { path: string | null };
-}
-
-/** A piece of a step's SQL, and the file it is the text of. */
-interface Piece {
-  text: string;
-  file?: SqlFile;
 }
 
 /** Our roles, which belong to the cluster. */
 const ROLES = ["uptuple_owner", "uptuple_worker", "uptuple_operator", "uptuple_viewer", "uptuple_task"];
-/** One migrator at a time in a database. The number spells "uptuple". */
-const LOCK = "33056217763966053";
-/** How long to wait for another migrator to finish its step, in ms. */
-const OTHER_MIGRATOR_TIMEOUT_MS = 300_000;
-/** Raised by a step that finds another generation than it was planned for. */
-const OVERTAKEN = "UT900";
-/** What passes by itself: a lock held too long, a deadlock, a catalog row that a sibling database's migrator wrote too. */
-const PASSING = new Set(["55P03", "40P01", "XX000", "23505", "42710"]);
-const ATTEMPTS = 10;
 const NO_SCHEMA = 'The database has no schema "uptuple" yet';
-/** Starts the notices by which a step tells which file it has come to. */
-const REACHED = "uptuple migrator reached ";
-
 /**
  * Brings the schema to this program's release: roles and schema, then the missing migrations, each in a transaction of its
  * own, then in one transaction the functions and views that changed. Having nothing to do costs one query.
@@ -116,9 +100,7 @@ export async function migrate(url: string, options: MigrationOptions = {}): Prom
   const sql = openClient(url, {
     maxConnections: 1,
     applicationName: "uptuple migrate",
-    onNotice({ message }) {
-      if (message?.startsWith(REACHED)) reached.path = message.slice(REACHED.length);
-    },
+    onNotice: ({ message }) => noteReached(reached, message),
   });
   try {
     return await run({
@@ -138,12 +120,13 @@ export async function migrate(url: string, options: MigrationOptions = {}): Prom
  * Checks that this program may run on the schema that is there.
  *
  * @param database Logged in with any of our roles.
+ * @returns The schema's release.
  * @throws {MigrationError} If there is no schema, or its release does not fit; the message says what to do.
  */
 export async function verifySchema(
   database: { query<Row extends object>(text: TemplateStringsArray, ...values: unknown[]): Promise<Row[]> },
   program: Program = { release: RELEASE, oldestProgram: OLDEST_PROGRAM },
-): Promise<void> {
+): Promise<{ release: number }> {
   let installed: { release: number; oldest_program: number } | undefined;
   try {
     [installed] = await database.query<{ release: number; oldest_program: number }>`
@@ -169,22 +152,14 @@ export async function verifySchema(
     );
   }
   refuseTooOldProgram(installed, program);
+  return { release: installed.release };
 }
 
 async function run(migration: Migration): Promise<MigrationReport> {
   const { sql, files, program, report } = migration;
   const installation = await readInstallation(sql);
-  if (installation === "not readable") {
-    await verifySchema({ query: (text, ...values) => runTagged(sql, text, values) }, program);
-    report.outcome = "verified";
-    return report;
-  }
-  if (installation !== null && installation.release >= program.release) {
-    refuseTooOldProgram(installation, program);
-    report.release = installation.release;
-    if (installation.release > program.release) report.outcome = "newer";
-    if (report.outcome === "newer" || installation.sql_digest === files.digest) return report;
-  }
+  if (installation === "not readable") return await verifyOnly(migration);
+  if (installation !== null && isSettled(installation, migration)) return report;
 
   const before = await readSituation(sql);
   refuseOldServer(before.server_version_num, before.server_version);
@@ -193,13 +168,44 @@ async function run(migration: Migration): Promise<MigrationReport> {
       `${NO_SCHEMA}, and ${before.current_role} may not create it: run "deno task migrate" as the database's owner.`,
     );
   }
+  if (before.owner !== null && !before.is_owner) return await verifyOnly(migration);
+
   await step(migration, null, [{ text: files.bootstrap.text, file: files.bootstrap }]);
   const situation = await readSituation(sql);
   report.owner = situation.owner;
   report.missingRoles = situation.missing_roles;
-  while (!await advance(migration, situation)) { /* Each turn is one step forward, or another migrator's. */ }
   report.release = program.release;
+  while (!await advance(migration, situation)) { /* Each turn is one step forward, or another migrator's. */ }
   return report;
+}
+
+async function verifyOnly({ sql, program, report }: Migration): Promise<MigrationReport> {
+  const query = <Row extends object>(text: TemplateStringsArray, ...values: unknown[]) =>
+    sql<Row[]>(text, ...values as never[]);
+  const { release } = await verifySchema({ query }, program);
+  return { ...report, outcome: "verified", release };
+}
+
+/**
+ * Whether there is nothing to do, because it is done or because a newer program did more.
+ *
+ * @throws {MigrationError} If this program is too old for the schema.
+ */
+function isSettled(installation: Installation, { files, program, report }: Migration): boolean {
+  refuseTooOldProgram(installation, program);
+  if (installation.release > program.release) {
+    report.outcome = "newer";
+    report.release = installation.release;
+    return true;
+  }
+  if (installation.release < program.release) return false;
+  report.release = installation.release;
+  return installation.sql_digest === digestOf(files, installation.missing_roles);
+}
+
+/** Without all our roles the same files make another schema. */
+function digestOf(files: SqlFiles, missingRoles: string[]): string {
+  return missingRoles.length === 0 ? files.digest : sha256([files.digest, ...missingRoles].join("\n"));
 }
 
 /** Takes the next step. @returns True when nothing is left. */
@@ -212,22 +218,14 @@ async function advance(migration: Migration, situation: Situation): Promise<bool
         `connect as ${situation.owner}, or grant it (grant ${situation.owner} to ${situation.current_role}).`,
     );
   }
-  if (installation.release > program.release) {
-    refuseTooOldProgram(installation, program);
-    return true;
-  }
-  if (installation.sql_digest === files.digest && installation.release === program.release) return true;
+  if (isSettled(installation, migration)) return true;
 
-  const pending = await pendingMigrations(migration);
-  const [next] = pending;
-  const adapt = (file: SqlFile) => ({
-    file,
-    text: replaceMissingRoles(file.text, situation.missing_roles, situation.current_role),
-  });
+  const adapt = ({ text }: SqlFile) => replaceMissingRoles(text, situation.missing_roles, situation.current_role);
+  const [next] = await pendingMigrations(migration);
   if (next !== undefined) {
     const done = await step(migration, installation, [
       actAs(situation),
-      adapt(next),
+      { file: next, text: adapt(next) },
       { text: `insert into uptuple.migration (file, sha256) values (${quote(next.path)}, ${quote(next.sha256)})` },
       record(program, ""),
     ]);
@@ -238,11 +236,12 @@ async function advance(migration: Migration, situation: Situation): Promise<bool
     return false;
   }
 
-  const plan = planDefinitions(files.definitions, await readDefinitions(sql));
+  const definitions = files.definitions.map((file) => definitionFile(file.path, adapt(file)));
+  const plan = planDefinitions(definitions, await readDefinitions(sql));
   const done = await step(migration, installation, [
     actAs(situation),
-    ...definitionPieces(plan, adapt),
-    record(program, files.digest),
+    ...definitionPieces(plan),
+    record(program, digestOf(files, situation.missing_roles)),
   ]);
   if (done) {
     report.outcome = "migrated";
@@ -250,74 +249,6 @@ async function advance(migration: Migration, situation: Situation): Promise<bool
     report.dropped.push(...plan.vanished);
   }
   return done;
-}
-
-function definitionPieces(plan: DefinitionPlan, adapt: (file: SqlFile) => Piece): Piece[] {
-  return [
-    { text: "set local check_function_bodies = off" },
-    ...plan.drop.map((identity) => ({ text: dropIfExists(identity) })),
-    ...plan.forget.map((path) => ({ text: `delete from uptuple.definition where path = ${quote(path)}` })),
-    ...plan.define.flatMap(({ file, replaces }) => [
-      adapt(file),
-      { text: rememberDefinition(file) },
-      ...(replaces.length === 0 ? [] : [{ text: dropReplaced(file, replaces) }]),
-    ]),
-  ];
-}
-
-/** @param identity Such as `function uptuple.status_text(text)`. */
-function dropIfExists(identity: string): string {
-  return `drop ${identity.replace(" ", " if exists ")}`;
-}
-
-/**
- * Notes what a file has just defined: what this transaction wrote to the catalog and no other file has claimed. A block with an
- * exception handler is a transaction within this one, with a later number.
- */
-function rememberDefinition(file: DefinitionFile): string {
-  return `do $remember$
-declare
-  found text[];
-begin
-  select array_agg(identity order by identity) into found
-  from (
-    select case prokind when 'p' then 'procedure ' when 'a' then 'aggregate ' else 'function ' end || oid::regprocedure::text as identity
-    from pg_proc
-    where pronamespace = 'uptuple'::regnamespace and age(xmin) <= age(pg_current_xact_id()::xid)
-    union all
-    select 'view ' || oid::regclass::text
-    from pg_class
-    where relnamespace = 'uptuple'::regnamespace
-      and relkind = 'v'
-      and (age(xmin) <= age(pg_current_xact_id()::xid)
-        or exists (select from pg_rewrite where ev_class = pg_class.oid and age(pg_rewrite.xmin) <= age(pg_current_xact_id()::xid)))
-  ) as written
-  where not exists (select from uptuple.definition where written.identity = any (identities));
-
-  if found is null then
-    raise exception 'creates no function and no view in schema uptuple';
-  end if;
-  insert into uptuple.definition (path, sha256, shape, identities)
-  values (${quote(file.path)}, ${quote(file.sha256)}, ${quote(file.shape)}, found);
-end
-$remember$`;
-}
-
-/** Drops what a file defined before and no longer does, where it could not be dropped first. */
-function dropReplaced(file: SqlFile, identities: string[]): string {
-  return `do $drop$
-declare
-  gone text;
-begin
-  for gone in
-    select unnest(array[${identities.map(quote).join(", ")}]::text[])
-    except
-    select unnest(identities) from uptuple.definition where path = ${quote(file.path)}
-  loop
-    execute 'drop ' || gone;
-  end loop;
-end
-$drop$`;
 }
 
 /** Which migrations are missing. Checks that the others are what was applied. */
@@ -340,85 +271,6 @@ async function pendingMigrations({ sql, files }: Migration): Promise<SqlFile[]> 
   return files.migrations.filter((file) => !applied.has(file.path));
 }
 
-/**
- * Runs SQL as one transaction, which is one message to the server, under the migrators' lock.
- *
- * @param planned The state that the SQL was planned for; null for SQL that fits any.
- * @returns False if another migrator has changed that state, and nothing was done.
- * @throws {MigrationError} If the SQL fails.
- */
-async function step(migration: Migration, planned: Installation | null, pieces: Piece[]): Promise<boolean> {
-  const { sql, lockTimeoutMs, reached } = migration;
-  const message = compose([
-    { text: "set local client_min_messages = notice" },
-    { text: "set local statement_timeout = 0" },
-    { text: "set local search_path = pg_catalog, pg_temp" },
-    { text: `set local lock_timeout = ${OTHER_MIGRATOR_TIMEOUT_MS}` },
-    { text: `select pg_advisory_xact_lock(${LOCK})` },
-    { text: `set local lock_timeout = ${lockTimeoutMs}` },
-    ...(planned === null ? [] : [{ text: refuseOtherGeneration(planned.generation) }]),
-    ...pieces,
-  ]);
-  for (let attempt = 1;; attempt++) {
-    reached.path = null;
-    try {
-      await sql.unsafe(message.text);
-      return true;
-    } catch (error) {
-      const code = codeOf(error);
-      if (code === OVERTAKEN) return false;
-      if (code === undefined || isConnectionCode(code)) throw error;
-      if (attempt >= ATTEMPTS || !PASSING.has(code)) throw explainFailure(error, message, reached.path);
-      await new Promise((done) => setTimeout(done, 100 + Math.random() * 400));
-    }
-  }
-}
-
-/** The SQL of a step, and where in it each file begins. */
-interface Message {
-  text: string;
-  starts: { file: SqlFile; at: number; end: number }[];
-}
-
-function compose(pieces: Piece[]): Message {
-  const message: Message = { text: "", starts: [] };
-  for (const { text, file } of pieces) {
-    if (file !== undefined) {
-      message.text += `do $reached$ begin raise notice '%', ${quote(REACHED + file.path)}; end $reached$;\n`;
-      message.starts.push({ file, at: message.text.length, end: message.text.length + text.length });
-    }
-    message.text += `${text}\n;\n`;
-  }
-  return message;
-}
-
-function explainFailure(error: unknown, message: Message, reached: string | null): MigrationError {
-  const { position, detail, hint, where } = error as {
-    position?: string;
-    detail?: string;
-    hint?: string;
-    where?: string;
-  };
-  // The server counts characters, JavaScript UTF-16 units.
-  const at = position === undefined ? -1 : Array.from(message.text).slice(0, Number(position) - 1).join("").length;
-  const start = message.starts.find((candidate) => candidate.at <= at && at < candidate.end);
-  const line = start === undefined ? "" : `:${message.text.slice(start.at, at).split("\n").length}`;
-  const place = start !== undefined ? `sql/${start.file.path}${line}: ` : reached !== null ? `sql/${reached}: ` : "";
-  const more = [["detail", detail], ["hint", hint], ["where", where]].filter(([, text]) => text !== undefined)
-    .map(([name, text]) => `\n  ${name}: ${text}`).join("");
-  return new MigrationError(`${place}${(error as Error).message}${more}`, { cause: error });
-}
-
-function refuseOtherGeneration(generation: string): string {
-  return `do $guard$
-begin
-  if (select generation from uptuple.installation) <> ${generation} then
-    raise exception 'another migrator was quicker' using errcode = '${OVERTAKEN}';
-  end if;
-end
-$guard$`;
-}
-
 function actAs(situation: Situation): Piece {
   return { text: `set local role ${quoteName(situation.owner ?? situation.current_role)}` };
 }
@@ -434,7 +286,11 @@ function record(program: Program, digest: string): Piece {
 async function readInstallation(sql: Sql): Promise<Installation | null | "not readable"> {
   try {
     const [row] = await sql<Installation[]>`
-      select release, oldest_program, sql_digest, generation from uptuple.installation`;
+      select release, oldest_program, sql_digest, generation, array(
+          select role from unnest(${ROLES}::text[]) as role
+          where not exists (select from pg_catalog.pg_roles where rolname = role)
+        ) as missing_roles
+      from uptuple.installation`;
     return row ?? null;
   } catch (error) {
     const code = codeOf(error);
@@ -451,6 +307,7 @@ async function readSituation(sql: Sql): Promise<Situation> {
       current_setting('server_version') as server_version,
       current_user as current_role,
       pg_get_userbyid(nspowner) as owner,
+      coalesce(pg_has_role(nspowner, 'member'), false) as is_owner,
       has_database_privilege(current_database(), 'create') as may_create,
       array(select role from unnest(${ROLES}::text[]) as role where not exists (select from pg_roles where rolname = role))
         as missing_roles
@@ -466,26 +323,4 @@ function refuseTooOldProgram(installed: { release: number; oldest_program: numbe
     `This program is of release ${program.release}, and the schema of release ${installed.release} works only with ` +
       `programs of release ${installed.oldest_program} or newer: update this program.`,
   );
-}
-
-function runTagged<Row extends object>(sql: Sql, text: TemplateStringsArray, values: unknown[]): Promise<Row[]> {
-  return sql<Row[]>(text, ...values as never[]);
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { code?: unknown }).code;
-  return typeof code === "string" ? code : undefined;
-}
-
-/** Ours and Node's codes for broken connections have letters and underscores; the server's have five characters. */
-function isConnectionCode(code: string): boolean {
-  return code.length !== 5 || code.startsWith("08") || code.startsWith("57P");
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
-function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

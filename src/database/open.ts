@@ -10,6 +10,8 @@ import { DatabaseUrlError } from "./url.ts";
 /** The database is open, and its schema is one that this program can run on. */
 export interface OpenDatabase {
   database: Database;
+  /** Where it is, for connections of one's own. */
+  url: string;
   /** What was done to the schema, or null if it was only verified. */
   migration: MigrationReport | null;
   /** The program's own server, or null if `DATABASE_URL` names one. */
@@ -38,7 +40,7 @@ export async function openDatabase(config: Config): Promise<OpenDatabase> {
     const migration = config.migrate ? await migrate(url) : null;
     const database = connect({ url, applicationName: `uptuple ${config.worker}` });
     if (migration === null) await verifyOrClose(database);
-    return { database, migration, server };
+    return { database, url, migration, server };
   } catch (error) {
     await server?.stop();
     throw explainStart(error, url ?? "");

@@ -49,9 +49,14 @@ export async function readSqlFiles(directory: string = SQL_DIRECTORY): Promise<S
   const definitions = sortDefinitions([
     ...await readFolder(directory, "functions"),
     ...await readFolder(directory, "views"),
-  ]).map((file) => ({ ...file, shape: sha256(codeOnly(file.text).replace(/\s+/g, " ").trim()) }));
+  ]).map(({ path, text }) => definitionFile(path, text));
   const all = [bootstrap, ...migrations, ...definitions];
   return { bootstrap, migrations, definitions, digest: sha256(all.map((file) => file.path + file.sha256).join("\n")) };
+}
+
+/** A definition as it is after its text was adapted to a server. */
+export function definitionFile(path: string, text: string): DefinitionFile {
+  return { path, text, sha256: sha256(text), shape: sha256(codeOnly(text).replace(/\s+/g, " ").trim()) };
 }
 
 async function readFolder(directory: string, folder: string): Promise<SqlFile[]> {
@@ -73,7 +78,8 @@ async function readSqlFile(directory: string, path: string): Promise<SqlFile> {
   return { path, text, sha256: sha256(text) };
 }
 
-function sha256(text: string): string {
+/** Of a text, in hex. */
+export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 

@@ -66,6 +66,7 @@ async function execute(
     commit`).simple();
   const cancel = () => query.cancel();
   stop.addEventListener("abort", cancel);
+  if (stop.aborted) cancel();
   try {
     const results = await withDeadline(query, timeoutMs + ANSWER_MS) as unknown as {
       row_count: string | null;

@@ -31,6 +31,8 @@ const logger = getLogger(["uptuple", "tasks"]);
 const SLOTS = 8;
 /** The longest sleep between two looks, in ms: an edit of a task takes effect at the next look. */
 const POLL_MS = 1000;
+/** The shortest, in ms: what is due may be in another runtime's hands at this moment. */
+const SHORTEST_POLL_MS = 20;
 /** How often the tasks file is looked at, in ms. */
 const FILE_MS = 2000;
 /** How long runs may still end by themselves when the program stops, in ms. */
@@ -49,7 +51,7 @@ export function createTaskLoop({ database, url, worker, tasksFile, variable }: T
     const [row] = await database.query<RunRow>`select * from uptuple.claim_task(${worker})`;
     if (row !== undefined) return { run: claimedRun(row, askedAt), idleMs: 0 };
     const [next] = await database.query<{ due: number | null }>`select uptuple.next_task_due() as due`;
-    return { run: null, idleMs: Math.min(POLL_MS, next?.due ?? POLL_MS) };
+    return { run: null, idleMs: Math.max(SHORTEST_POLL_MS, Math.min(POLL_MS, next?.due ?? POLL_MS)) };
   }
 
   async function work(run: ClaimedRun, stop: AbortSignal): Promise<void> {

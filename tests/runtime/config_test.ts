@@ -14,6 +14,7 @@ Deno.test("an empty environment means a database of its own, on loopback, with e
     host: "127.0.0.1",
     port: 8080,
     region: "default",
+    tasksFile: "tasks.json",
     log: { level: "info", format: null },
     heartbeatUrl: null,
     viewerToken: null,

@@ -239,6 +239,17 @@ Deno.test("a server that does not start is quoted", async () => {
   assert.equal(await findEmbeddedServer(directory.path), null);
 });
 
+Deno.test("data of another major release is left alone", async () => {
+  await using directory = await temporaryDirectory();
+  await (await start(directory.path)).stop();
+  await Deno.writeTextFile(join(directory.path, "data", "PG_VERSION"), "17\n");
+
+  await assert.rejects(start(directory.path), {
+    name: "EmbeddedServerError",
+    message: /^The data in .*data is of PostgreSQL 17, and this program brings PostgreSQL 18: dump it with/,
+  });
+});
+
 Deno.test("a start that was killed while it made the data leaves nothing in the way", async () => {
   await using directory = await temporaryDirectory();
   for (const half of ["data.partial/base", "postgres.partial/bin", "secrets.partial"]) {
@@ -318,6 +329,22 @@ Deno.test(
         `${options.dataDir}: set UPTUPLE_DATA_DIR to a directory that every user may enter, or remove ${fallbackDir} if it ` +
         `is no longer needed.`,
     });
+  },
+);
+
+Deno.test(
+  "as root with a strict umask, the server's user can still run its programs",
+  { ignore: !isRoot },
+  async () => {
+    await using directory = await temporaryDirectory();
+    const umask = Deno.umask(0o077);
+    try {
+      const server = await start(directory.path);
+      await server.stop();
+      assert.equal(server.directory, directory.path);
+    } finally {
+      Deno.umask(umask);
+    }
   },
 );
 

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readConfig } from "../../src/config.ts";
 import { connect } from "../../src/database/connect.ts";
 import { createRuntime } from "../../src/runtime.ts";
-import { secretStore } from "../../src/secrets.ts";
 import { testDatabase } from "../support/database.ts";
 import { until } from "../support/wait.ts";
 import { switchableTarget } from "../support/watched.ts";
@@ -16,7 +15,7 @@ Deno.test("ten runtimes on one database share the work with no configuration: ea
   const runtimes = Array.from({ length: 10 }, () => {
     const config = readConfig((name) => ({ UPTUPLE_ROLES: "probe,deliver" })[name]);
     const inside = connect({ url: database.url, maxConnections: 2 });
-    return { config, inside, runtime: createRuntime(config, inside, secretStore(() => undefined)) };
+    return { config, inside, runtime: createRuntime(config, { database: inside, url: database.url }, () => undefined) };
   });
   const ticks = runtimes.map(({ runtime }) => runtime.tick());
 

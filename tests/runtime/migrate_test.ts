@@ -444,6 +444,28 @@ Deno.test("without the right to create roles, the connecting role owns everythin
   assert.equal((await migrate(url, { sqlDirectory: sql.path })).outcome, "current");
 });
 
+Deno.test("roles that come later are granted what they are due at the next migration", async () => {
+  await using server = await ownServer();
+  await using sql = await sqlDirectory(FILES);
+  const url = await plainLogin(server.url, "tenant", "");
+  await migrate(url, { sqlDirectory: sql.path });
+  await withSql(server.url, async (admin) => {
+    await admin`create role uptuple_viewer`;
+    await admin`create role uptuple_worker`;
+  });
+
+  const report = await migrate(url, { sqlDirectory: sql.path });
+
+  assert.deepEqual(report.defined, ["functions/notes/note_length.sql", "views/notes.sql"]);
+  await withSql(url, async (tenant) => {
+    const [row] = await tenant`
+      select has_table_privilege('uptuple_viewer', 'uptuple.notes', 'select') as view,
+        has_function_privilege('uptuple_worker', 'uptuple.note_length(text)', 'execute') as function`;
+    assert.deepEqual(row, { view: true, function: true });
+  });
+  assert.equal((await migrate(url, { sqlDirectory: sql.path })).outcome, "current");
+});
+
 Deno.test("a role that may create roles makes ours and acts as their owner", async () => {
   await using server = await ownServer();
   await using sql = await sqlDirectory(FILES);

@@ -1,7 +1,6 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { startEmbeddedServer } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { takeProgramLock } from "../../src/database/program_lock.ts";
 import { readSqlFiles } from "../../src/database/sql_files.ts";
 import { withDatabase } from "../../src/database/url.ts";
 import { openClient, type Sql } from "../../src/database/client.ts";
@@ -79,26 +78,41 @@ async function startEmbeddedCluster(): Promise<TestCluster> {
   };
 }
 
-/** Stops and removes what test runs that were killed have left behind. */
+/** Stops and removes what test runs that were killed have left behind. Nothing of that fails a run. */
 async function removeAbandonedClusters(own: string): Promise<void> {
-  const parent = join(own, "..");
+  const parent = dirname(own);
   for await (const { name, isDirectory } of Deno.readDir(parent)) {
     const directory = join(parent, name);
     if (!isDirectory || !name.startsWith(DIRECTORY_PREFIX) || directory === own) continue;
-    // A directory without a lock file is being made this very moment.
-    const locked = await Deno.stat(join(directory, "lock")).then(() => true, () => false);
-    if (!locked) continue;
-    const taken = takeProgramLock(join(directory, "lock"));
-    if ("heldBy" in taken) continue;
-    taken.lock.release();
-    const abandoned = await startEmbeddedServer({ dataDir: directory, durable: false }).catch(() => null);
-    await abandoned?.stop();
-    await Deno.remove(directory, { recursive: true });
+    try {
+      // A directory without a lock file is being made this very moment.
+      await Deno.stat(join(directory, "lock"));
+      await (await startEmbeddedServer({ dataDir: directory, durable: false })).stop();
+      await Deno.remove(directory, { recursive: true });
+    } catch {
+      // It is in use, another user's, or somebody else is removing it.
+    }
   }
 }
 
-/** The module is named at run time, so that only those who ask for a container download what it needs. */
+/** Starts a container by way of the program in tests/containers, which ends with its standard input. */
 async function startContainer(): Promise<TestCluster> {
-  const module = await import(new URL("./container.ts", import.meta.url).href) as typeof import("./container.ts");
-  return await module.startContainer();
+  const directory = new URL("../containers/", import.meta.url);
+  const program = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "start.ts"],
+    cwd: directory,
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const output = program.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: url } = await output.read();
+  if (url === undefined) throw new Error("No container could be started: see above, and docs of Testcontainers.");
+  return {
+    url: withDatabase(url.trim(), "postgres"),
+    async stop() {
+      await program.stdin.close();
+      await output.cancel();
+      await program.status;
+    },
+  };
 }

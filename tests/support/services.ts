@@ -78,6 +78,20 @@ export async function claimOne(sql: TestSql, worker = "tester"): Promise<Claimed
   return job;
 }
 
+/** A job of a given slot that runs, as if it had just been claimed. */
+export async function startJob(sql: TestSql, serviceId: string, slot: number, purpose = "GRID"): Promise<ClaimedJob> {
+  const [job] = await sql<[ClaimedJob]>`
+    insert into uptuple.job (
+      scheduled_slot, service_id, due_at, revision, interval_seconds, attempts, region, purpose, state, owner_token, worker
+    )
+    select ${slot}, service.id, clock_timestamp() + interval '30 s', service.revision, service.interval_seconds, 1,
+      service.regions[1], ${purpose}, 'RUNNING', gen_random_uuid(), 'tester'
+    from uptuple.service
+    where service.id = ${serviceId}
+    returning id as job_id, scheduled_slot, owner_token, service_id, purpose, revision`;
+  return job;
+}
+
 /** `complete_job` for a claimed job. */
 export async function complete(sql: TestSql, job: ClaimedJob, observation: Observation): Promise<boolean> {
   const [answer] = await sql<[{ completed: boolean }]>`
@@ -141,13 +155,14 @@ export async function checkNextWindow(sql: TestSql, service: string, observation
 /**
  * Lets time pass without waiting: moves everything that is stored into the past, grids included.
  *
- * @param seconds Whole seconds.
+ * @param seconds Whole seconds; negative for a clock that is set back.
  */
 export async function letTimePass(sql: TestSql, seconds: number): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
-      select uptuple.ensure_partitions(min(slot) - ${seconds}, max(slot))
-      from (select scheduled_slot as slot from uptuple.job union all select scheduled_slot from uptuple.result) stored`;
+      select uptuple.ensure_partitions(min(slot) - greatest(${seconds}, 0), max(slot) - least(${seconds}, 0))
+      from (select scheduled_slot as slot from uptuple.job union all select scheduled_slot from uptuple.result) stored
+      having count(*) > 0`;
     // Removed and put back, sorted in between: row by row, a slot would meet its neighbour's in the unique key.
     await tx`
       with old as (delete from uptuple.job returning *)

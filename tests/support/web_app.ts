@@ -41,13 +41,12 @@ export function looseDatabase(options: ConnectOptions): Database & AsyncDisposab
   return Object.assign(database, { [Symbol.asyncDispose]: () => database.close() });
 }
 
-/** Serves the web role over HTTP on loopback. */
-export function serveApp(app: ReturnType<typeof createApp>): ServedApp {
+/** Serves the web role, or a part of it, over HTTP on loopback. */
+export function serveApp(app: { fetch: Deno.ServeHandler<Deno.NetAddr> }): ServedApp {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, app.fetch);
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     port: server.addr.port,
-    // Browsers keep connections open: it is not waited for them.
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
