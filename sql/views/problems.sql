@@ -30,7 +30,7 @@ from (
   where channel.enabled and channel.suspended_at is not null
 
   union all
-  select 6, 'error', format('%s notices are dead.', count(*)),
+  select 6, 'error', case when count(*) = 1 then 'A notice is dead.' else format('%s notices are dead.', count(*)) end,
     'select * from uptuple.dead_deliveries; then requeue_alert(delivery_id) or discard_alert(delivery_id, reason).'
   from uptuple.delivery
   where delivery.state = 'DEAD'

@@ -7,9 +7,8 @@ select
   state.region,
   case
     when not service.enabled then 'PAUSED'
-    when state.verdict_at is null
-      or state.verdict_at < clock_timestamp() - greatest(make_interval(secs => 3 * service.interval_seconds), interval '2 minutes')
-    then 'UNKNOWN'
+    -- A verdict that lies ahead is from before a clock was set back: nobody has looked since.
+    when not verdict.recent then 'UNKNOWN'
     else state.status
   end as status,
   state.since,
@@ -18,6 +17,7 @@ select
   state.checked_latency_ms as latency_ms,
   state.checked_code as code,
   state.checked_reason as reason,
+  verdict.recent,
   state.failure_streak,
   service.failure_threshold,
   state.incident_id,
@@ -27,6 +27,12 @@ select
 from uptuple.service
 join uptuple.service_state state on state.service_id = service.id
 join uptuple.service_revision revision on revision.service_id = service.id and revision.revision = service.revision
+cross join lateral (
+  select greatest(make_interval(secs => 3 * service.interval_seconds), interval '2 minutes') as longest
+) silence
+cross join lateral (
+  select (state.verdict_at between clock_timestamp() - silence.longest and clock_timestamp() + silence.longest) is true as recent
+) verdict
 where service.removed_at is null
 order by service.group_name nulls last, service.name, state.region;
 
@@ -34,6 +40,8 @@ comment on view uptuple.status is
   'Every service: UP, DEGRADED, DOWN, UNKNOWN (no verdict for three intervals or two minutes) or PAUSED, since when, and its last check.';
 comment on column uptuple.status.status is
   'DOWN from the failure that reached the threshold to the recovery; a single failure shows in checked_status and failure_streak.';
+comment on column uptuple.status.recent is
+  'False if there was no verdict for three intervals or two minutes; a status that is UNKNOWN all the same has not been decided yet.';
 comment on column uptuple.status.checked_status is 'The verdict of the last check, whether or not it moved the status.';
 
 grant select on uptuple.status to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -14,11 +14,13 @@ export interface ServiceCoverage {
 export type Coverage = ReadonlyMap<string, ServiceCoverage>;
 
 const logger = getLogger(["uptuple", "web"]);
-/** A figure of a whole day may be this old, in ms. */
+/** Figures of a whole day are read again after this long, in ms. */
 const FRESH_MS = 60_000;
+/** Older ones are not shown: nobody has looked meanwhile, or the reading fails. In ms. */
+const USABLE_MS = 30 * 60_000;
 /** Reading takes about 6 ms a service that is checked every 30 s; it may take this share of the time. */
 const SHARE_OF_TIME = 1 / 50;
-/** How long a page waits for the figures before it goes out without them, in ms. */
+/** How long a page waits for the figures before it goes out without new ones, in ms. */
 const PATIENCE_MS = 250;
 
 /**
@@ -28,28 +30,27 @@ const PATIENCE_MS = 250;
  * @returns A call that never fails: a page without uptime is better than none.
  */
 export function coverageReader(database: Pick<Database, "query">): () => Promise<Coverage> {
-  let latest: Coverage = new Map();
-  let nextAt = 0;
-  let reading: Promise<void> | null = null;
+  let latest: { coverage: Coverage; readAt: number } = { coverage: new Map(), readAt: -Infinity };
+  let nextAt = -Infinity;
 
   async function read(): Promise<void> {
     const startedAt = performance.now();
+    // Whoever looks meanwhile does not start another one.
+    nextAt = Infinity;
     try {
       const rows = await database.query<ServiceCoverage>`
         select service, uptime::float8 as uptime, coverage::float8 as coverage from uptuple.coverage`;
-      latest = new Map(rows.map((row) => [row.service, row]));
+      latest = { coverage: new Map(rows.map((row) => [row.service, row])), readAt: performance.now() };
     } catch (error) {
       logger.warn("Uptime was not read: {reason}", { reason: error instanceof Error ? error.message : String(error) });
     }
     const endedAt = performance.now();
     nextAt = endedAt + Math.max(FRESH_MS, (endedAt - startedAt) / SHARE_OF_TIME);
-    reading = null;
   }
 
   return async () => {
-    if (performance.now() >= nextAt) reading ??= read();
-    if (reading !== null) await settledWithin(reading, PATIENCE_MS);
-    return latest;
+    if (performance.now() >= nextAt) await settledWithin(read(), PATIENCE_MS);
+    return performance.now() - latest.readAt < USABLE_MS ? latest.coverage : new Map();
   };
 }
 

@@ -76,7 +76,7 @@ function askForToken(routes: Hono<WebEnvironment>, token: string): Hono<WebEnvir
       if (await expected.isRemembered(context)) return context.redirect("/", 303);
       return context.html(renderLogin({ next: "/" }));
     })
-    .post("/login", bodyLimit({ maxSize: LOGIN_LIMIT }), async (context) => {
+    .post("/login", bodyLimit({ maxSize: LOGIN_LIMIT, onError: refuseLength }), async (context) => {
       const form = await context.req.parseBody().catch(() => ({} as Record<string, unknown>));
       const next = localPath(form.next);
       const refusal = check(context, typeof form.token === "string" ? form.token : "", next);
@@ -98,6 +98,10 @@ function askForToken(routes: Hono<WebEnvironment>, token: string): Hono<WebEnvir
       if (given === undefined) return refuse(context, 401, path);
       return check(context, given, path) ?? await next();
     });
+}
+
+function refuseLength(context: Context) {
+  return context.text(`The form is longer than ${LOGIN_LIMIT} bytes: no viewer token is.\n`, 413);
 }
 
 /** Answers a browser with the page that asks for the token, and whatever else with a line. */

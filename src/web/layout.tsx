@@ -7,7 +7,7 @@ import { clockInWords } from "./in_words.ts";
 import type { Moment } from "./overview.ts";
 
 /** How often a page renews itself, in seconds. */
-export const REFRESH_SECONDS = 10;
+const REFRESH_SECONDS = 10;
 
 /** What all pages have in common. */
 export interface PageFrame {

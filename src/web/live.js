@@ -45,21 +45,46 @@ function isOtherRelease(page) {
   return style(page) !== style(document);
 }
 
-/** Makes one element equal to another by the fewest changes that its shape allows. */
+/**
+ * Makes one element equal to another and keeps in place what both have. Nothing is moved, which would take the focus from it: what
+ * stands before the next match goes, and what has no match is put in.
+ */
 function become(old, wanted) {
   for (const { name } of [...old.attributes]) if (!wanted.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of wanted.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
-  const olds = [...old.childNodes];
-  const wanteds = [...wanted.childNodes];
-  wanteds.forEach((node, index) => {
-    const present = olds[index];
-    if (present === undefined) old.append(document.importNode(node, true));
-    else if (present.isEqualNode(node)) return;
-    else if (present.nodeName !== node.nodeName) present.replaceWith(document.importNode(node, true));
-    else if (present.nodeType === Node.ELEMENT_NODE) become(present, node);
-    else present.nodeValue = node.nodeValue;
-  });
-  for (const left of olds.slice(wanteds.length)) left.remove();
+  let present = old.firstChild;
+  for (const node of wanted.childNodes) {
+    const match = findMatch(present, node);
+    if (match === null) {
+      old.insertBefore(document.importNode(node, true), present);
+      continue;
+    }
+    while (present !== match) present = removeAndStep(present);
+    present = match.nextSibling;
+    if (match.isEqualNode(node)) continue;
+    if (match.nodeType === Node.ELEMENT_NODE) become(match, node);
+    else match.nodeValue = node.nodeValue;
+  }
+  while (present !== null) present = removeAndStep(present);
+}
+
+/** The first node, from one on, that is for the same thing. */
+function findMatch(from, wanted) {
+  for (let node = from; node !== null; node = node.nextSibling) {
+    if (node.nodeName === wanted.nodeName && keyOf(node) === keyOf(wanted)) return node;
+  }
+  return null;
+}
+
+/** Tells rows and sections apart; nothing else is put in or taken out among its like. */
+function keyOf(node) {
+  return node.dataset?.key ?? "";
+}
+
+function removeAndStep(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
 }
 
 function showCopyButtons(page) {

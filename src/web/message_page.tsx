@@ -21,7 +21,11 @@ export function renderMessage({ icon, heading, text, live = false }: Message): R
         <Icon name={icon} />
         <div>
           <h1>{heading}</h1>
-          {text.map((paragraph) => <p dir="auto">{paragraph}</p>)}
+          {text.map((paragraph) => (
+            <p>
+              <bdi>{paragraph}</bdi>
+            </p>
+          ))}
         </div>
       </section>
     ),

@@ -37,7 +37,7 @@ export function MonitorSection(
 function Runtime({ worker, now }: { worker: Worker; now: Moment }): JSX.Element {
   const isAlive = worker.state === "ALIVE";
   return (
-    <li class="row">
+    <li class="row" data-key={worker.worker}>
       <Icon name={isAlive ? "up" : "down"} />
       <div class="row-main">
         <p class="name">
@@ -63,7 +63,7 @@ function Runtime({ worker, now }: { worker: Worker; now: Moment }): JSX.Element 
 function Channel({ channel, now }: { channel: ChannelHealth; now: Moment }): JSX.Element {
   const { icon, word } = CHANNEL_STATES[channel.state];
   return (
-    <li class="row">
+    <li class="row" data-key={channel.name}>
       <Icon name={icon} />
       <div class="row-main">
         <p class="name">
@@ -74,7 +74,11 @@ function Channel({ channel, now }: { channel: ChannelHealth; now: Moment }): JSX
             ? "nothing delivered yet"
             : `last delivered ${agoInWords(channel.last_success_at, now)}`}
         </p>
-        {channel.suspended_reason !== null && <p class="fault" dir="auto">{channel.suspended_reason}</p>}
+        {channel.suspended_reason !== null && (
+          <p class="fault">
+            <bdi>{channel.suspended_reason}</bdi>
+          </p>
+        )}
         {channel.state === "PAUSED" && channel.paused_until !== null && (
           <p class="quiet">as its receiver asked, until {clockInWords(channel.paused_until, now)}</p>
         )}

@@ -15,6 +15,8 @@ export interface ServiceStatus {
   checked_status: "UP" | "DEGRADED" | "DOWN" | "INCONCLUSIVE" | null;
   latency_ms: number | null;
   reason: string | null;
+  /** False if there has been no verdict for too long. */
+  recent: boolean;
   failure_streak: number;
   failure_threshold: number;
   /** Without userinfo; `${UPTUPLE_SECRET_...}` stands for itself. */
@@ -88,8 +90,8 @@ export async function readOverview(database: Pick<Database, "query">): Promise<O
       'services', (
         select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
         from (
-          select service, group_name, tags, region, status, since, checked_at, checked_status, latency_ms, reason, failure_streak,
-            failure_threshold, url
+          select service, group_name, tags, region, status, since, checked_at, checked_status, latency_ms, reason, recent,
+            failure_streak, failure_threshold, url
           from uptuple.status
         ) shown
       ),

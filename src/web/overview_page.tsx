@@ -1,19 +1,13 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { Coverage, ServiceCoverage } from "./coverage.ts";
+import type { Coverage } from "./coverage.ts";
 import { Icon, type IconName } from "./icon.tsx";
-import {
-  agoInWords,
-  clockInWords,
-  countInWords,
-  durationInWords,
-  latencyInWords,
-  percentInWords,
-  secondsBetween,
-} from "./in_words.ts";
+import { clockInWords, countInWords, durationInWords, secondsBetween } from "./in_words.ts";
 import { renderPage } from "./layout.tsx";
 import { MonitorSection } from "./monitor_section.tsx";
 import type { Moment, OpenIncident, Overview, Problem, ServiceStatus } from "./overview.ts";
+import { Services } from "./services_section.tsx";
 import { Sql, TextWithSql } from "./sql_text.tsx";
+import { countStatuses, type Status, STATUSES } from "./statuses.ts";
 
 /** What the overview page is made of. */
 export interface OverviewPageOptions {
@@ -24,17 +18,6 @@ export interface OverviewPageOptions {
   /** Whether the viewer came with a cookie, which can be given back. */
   signedIn: boolean;
 }
-
-type Status = ServiceStatus["status"];
-
-/** In the order in which they are counted. */
-const STATUSES: Record<Status, { icon: IconName; word: string }> = {
-  DOWN: { icon: "down", word: "Down" },
-  DEGRADED: { icon: "degraded", word: "Degraded" },
-  UNKNOWN: { icon: "unknown", word: "Unknown" },
-  UP: { icon: "up", word: "Up" },
-  PAUSED: { icon: "paused", word: "Paused" },
-};
 
 /** The current status of everything, and what is wrong with the monitor itself. */
 export function renderOverview(options: OverviewPageOptions): ReturnType<typeof renderPage> {
@@ -88,18 +71,22 @@ function Counts({ counts }: { counts: [Status, number][] }): JSX.Element {
 
 function Incidents({ incidents, now }: { incidents: OpenIncident[]; now: Moment }): JSX.Element {
   return (
-    <section aria-labelledby="incidents">
+    <section aria-labelledby="incidents" data-key="incidents">
       <h2 id="incidents">Open incidents</h2>
       <ul class="card rows">
         {incidents.map((incident) => (
-          <li class="row notice">
+          <li class="row notice" data-key={String(incident.incident_id)}>
             <Icon name="down" />
             <div class="row-main">
               <h3>
                 <bdi>{incident.service}</bdi>
                 {incident.region !== "default" && <span class="chip">{incident.region}</span>}
               </h3>
-              {incident.reason !== null && <p class="fault" dir="auto">{incident.reason}</p>}
+              {incident.reason !== null && (
+                <p class="fault">
+                  <bdi>{incident.reason}</bdi>
+                </p>
+              )}
               <p class="quiet">
                 First failed at <time datetime={incident.started_at}>{clockInWords(incident.started_at, now)}</time>,
                 {" "}
@@ -119,16 +106,16 @@ function Incidents({ incidents, now }: { incidents: OpenIncident[]; now: Moment 
 function Problems({ problems }: { problems: Problem[] }): JSX.Element | null {
   if (problems.length === 0) return null;
   return (
-    <section aria-labelledby="problems">
+    <section aria-labelledby="problems" data-key="problems">
       <h2 id="problems">What is wrong with the monitor itself</h2>
       <ul class="card rows">
         {problems.map(({ severity, problem, cure }) => (
-          <li class="row notice">
+          <li class="row notice" data-key={cure}>
             <Icon name={severity === "error" ? "down" : "degraded"} />
             <div class="row-main">
-              <h3 dir="auto">
+              <h3>
                 <span class="visually-hidden">{severity === "error" ? "Error: " : "Warning: "}</span>
-                {problem}
+                <bdi>{problem}</bdi>
               </h3>
               <TextWithSql text={cure} />
             </div>
@@ -141,7 +128,7 @@ function Problems({ problems }: { problems: Problem[] }): JSX.Element | null {
 
 function Welcome(): JSX.Element {
   return (
-    <section class="card welcome" aria-labelledby="welcome">
+    <section class="card welcome" aria-labelledby="welcome" data-key="welcome">
       <h2 id="welcome">Three lines to begin with</h2>
       <p>
         Uptuple is operated in SQL. Open a prompt with{" "}
@@ -166,103 +153,6 @@ function Welcome(): JSX.Element {
   );
 }
 
-function Services(
-  { services, coverage, now }: { services: ServiceStatus[]; coverage: Coverage; now: Moment },
-): JSX.Element {
-  const groups = groupServices(services);
-  return (
-    <section aria-labelledby="services">
-      <h2 id="services">Services</h2>
-      {groups.map(({ name, members }) => (
-        <div class="card group">
-          {(name !== null || groups.length > 1) && (
-            <div class="group-head">
-              <h3>{name === null ? "Without a group" : <bdi>{name}</bdi>}</h3>
-              <p class="quiet">{countsInWords(members)}</p>
-            </div>
-          )}
-          <ul class="rows">
-            {members.map((service) => <Service service={service} coverage={coverage.get(service.service)} now={now} />)}
-          </ul>
-        </div>
-      ))}
-    </section>
-  );
-}
-
-function Service(
-  { service, coverage, now }: { service: ServiceStatus; coverage: ServiceCoverage | undefined; now: Moment },
-): JSX.Element {
-  const { icon, word } = STATUSES[service.status];
-  const remark = remarkOn(service, now);
-  return (
-    <li class="row service">
-      <Icon name={icon} />
-      <div class="row-main">
-        <p class="name">
-          <bdi>{service.service}</bdi>
-          {service.region !== "default" && <span class="chip">{service.region}</span>}
-          {service.tags.map((tag) => (
-            <span class="chip">
-              <bdi>{tag}</bdi>
-            </span>
-          ))}
-        </p>
-        <p class="quiet">
-          <Url url={service.url} />
-          {remark !== null && remark.tone === null && <span dir="auto">{` · ${remark.text}`}</span>}
-        </p>
-        {remark !== null && remark.tone !== null && <p class={`remark tone-${remark.tone}`} dir="auto">{remark.text}
-        </p>}
-      </div>
-      <p class="figure state">
-        <strong class={`tone-${icon}`}>{word}</strong>
-        {(service.status === "UP" || service.status === "DEGRADED" || service.status === "DOWN") && (
-          <small title={clockInWords(service.since, now)}>
-            for {durationInWords(secondsBetween(service.since, now))}
-          </small>
-        )}
-      </p>
-      <p class="figure check">
-        {service.checked_at !== null && (
-          <>
-            <span>
-              <span class="visually-hidden">Last check took</span>{" "}
-              {service.latency_ms === null ? "–" : latencyInWords(service.latency_ms)}
-            </span>
-            <small>
-              <time datetime={service.checked_at}>{agoInWords(service.checked_at, now)}</time>
-            </small>
-          </>
-        )}
-      </p>
-      <p class="figure uptime">
-        {coverage !== undefined && coverage.coverage !== null && (
-          <>
-            <span>{coverage.uptime === null ? "–" : `${percentInWords(coverage.uptime, 2)} up`}</span>
-            <small>24&nbsp;h, {percentInWords(coverage.coverage, 1)} covered</small>
-          </>
-        )}
-      </p>
-    </li>
-  );
-}
-
-/** Where a service is, without the query, which may hold a key that somebody wrote there in the clear. */
-function Url({ url }: { url: string }): JSX.Element {
-  const parts = url.replace(/\?.*$/s, "?…").split(/(?<=[^:/]\/)/);
-  return (
-    <bdi dir="ltr">
-      {parts.map((part) => (
-        <>
-          {part}
-          <wbr />
-        </>
-      ))}
-    </bdi>
-  );
-}
-
 /** The line that says at a glance how things are: the worst that there is. */
 function summarise(services: ServiceStatus[]): { icon: IconName; heading: string; title: string } {
   const counts = new Map(countStatuses(services));
@@ -282,49 +172,6 @@ function headline(count: number, watched: number, word: string): string {
   if (watched === 1) return `The service is ${word}`;
   if (count === watched) return `All ${watched} services are ${word}`;
   return `${count} of ${watched} services ${count === 1 ? "is" : "are"} ${word}`;
-}
-
-/** How many services have each status that occurs, in the order of STATUSES. */
-function countStatuses(services: ServiceStatus[]): [Status, number][] {
-  return (Object.keys(STATUSES) as Status[])
-    .map((status): [Status, number] => [status, services.filter((service) => service.status === status).length])
-    .filter(([, count]) => count > 0);
-}
-
-function countsInWords(services: ServiceStatus[]): string {
-  return countStatuses(services).map(([status, count]) => `${count} ${STATUSES[status].word.toLowerCase()}`).join(", ");
-}
-
-/** Keeps the order of the view, where members of a group stand together. */
-function groupServices(services: ServiceStatus[]): { name: string | null; members: ServiceStatus[] }[] {
-  const groups: { name: string | null; members: ServiceStatus[] }[] = [];
-  for (const service of services) {
-    const last = groups.at(-1);
-    if (last !== undefined && last.name === service.group_name) last.members.push(service);
-    else groups.push({ name: service.group_name, members: [service] });
-  }
-  return groups;
-}
-
-/** What there is to say of a service beside its status; the tone is null where nothing is wrong. */
-function remarkOn(service: ServiceStatus, now: Moment): { text: string; tone: IconName | null } | null {
-  const { status, checked_at, checked_status, failure_streak, failure_threshold } = service;
-  const reason = service.reason ?? "no reason given";
-  if (status === "PAUSED") return null;
-  if (checked_at === null) return { text: "waiting for its first check", tone: null };
-  if (status === "UNKNOWN") {
-    return { text: `No result for ${durationInWords(secondsBetween(checked_at, now))}`, tone: "unknown" };
-  }
-  if (status === "DOWN") {
-    const recovers = checked_status === "UP" || checked_status === "DEGRADED";
-    return { text: recovers ? `Recovering: ${reason}` : reason, tone: "down" };
-  }
-  if (checked_status === "DOWN" && failure_streak > 0) {
-    return { text: `Failing ${failure_streak} of ${failure_threshold}: ${reason}`, tone: "degraded" };
-  }
-  if (checked_status === "DOWN") return { text: `Failed when asked for: ${reason}`, tone: "degraded" };
-  if (checked_status === "INCONCLUSIVE") return { text: `Inconclusive: ${reason}`, tone: "degraded" };
-  return { text: reason, tone: status === "DEGRADED" ? "degraded" : null };
 }
 
 function toldInWords({ delivered, unsent, dead }: OpenIncident): string {

@@ -1,4 +1,4 @@
-import { DatabaseUnavailableError, withDeadline } from "../database/connect.ts";
+import { DatabaseUnavailableError } from "../database/connect.ts";
 
 /**
  * Makes calls that begin while one is under way share its answer, so that a crowd of viewers asks the database once. No
@@ -17,12 +17,13 @@ export function shareCalls<Answer>(call: () => Promise<Answer>, deadlineMs: numb
 }
 
 async function answerInTime<Answer>(answer: Promise<Answer>, deadlineMs: number): Promise<Answer> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new DatabaseUnavailableError(`The database is unavailable: no answer within ${deadlineMs} ms`));
+  }, deadlineMs);
   try {
-    return await withDeadline(answer, deadlineMs);
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "DEADLINE") throw error;
-    throw new DatabaseUnavailableError(`The database is unavailable: no answer within ${deadlineMs} ms`, {
-      cause: error,
-    });
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -14,7 +14,13 @@ export function Sql({ text }: { text: string }): JSX.Element {
 export function TextWithSql({ text }: { text: string }): JSX.Element {
   return (
     <>
-      {splitSql(text).map((part) => part.sql ? <Sql text={part.text} /> : <p dir="auto">{part.text}</p>)}
+      {splitSql(text).map((part) =>
+        part.sql ? <Sql text={part.text} /> : (
+          <p>
+            <bdi>{part.text}</bdi>
+          </p>
+        )
+      )}
     </>
   );
 }

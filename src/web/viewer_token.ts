@@ -20,15 +20,17 @@ const REMEMBERED_SECONDS = 30 * 24 * 60 * 60;
 /**
  * The cookie holds when it ends, signed with a key derived from the token. So every runtime with the same token knows it,
  * a restart forgets nobody, and another token ends all of them.
+ *
+ * @param now The clock that cookies end by, in ms since 1970.
  */
-export function viewerToken(token: string): ViewerToken {
+export function viewerToken(token: string, now: () => number = Date.now): ViewerToken {
   const expected = digest(token);
   const key = digest(`uptuple viewer cookie\n${token}`);
 
   return {
     matches: (candidate) => timingSafeEqual(digest(candidate), expected),
     async remember(context) {
-      const endsAt = Math.floor(Date.now() / 1000) + REMEMBERED_SECONDS;
+      const endsAt = Math.floor(now() / 1000) + REMEMBERED_SECONDS;
       await setSignedCookie(context, COOKIE, String(endsAt), key, {
         path: "/",
         maxAge: REMEMBERED_SECONDS,
@@ -40,7 +42,7 @@ export function viewerToken(token: string): ViewerToken {
     },
     async isRemembered(context) {
       const endsAt = await getSignedCookie(context, key, COOKIE);
-      return typeof endsAt === "string" && Number(endsAt) > Date.now() / 1000;
+      return typeof endsAt === "string" && Number(endsAt) > now() / 1000;
     },
     forget: (context) => void deleteCookie(context, COOKIE, { path: "/" }),
   };
@@ -52,5 +54,5 @@ function digest(text: string): Uint8Array<ArrayBuffer> {
 
 /** Whether the browser came by HTTPS; behind a proxy only the proxy knows, and a lie harms nobody but its teller. */
 function isHttps(context: Context): boolean {
-  return context.req.url.startsWith("https:") || context.req.header("x-forwarded-proto") === "https";
+  return context.req.url.startsWith("https:") || context.req.header("x-forwarded-proto")?.startsWith("https") === true;
 }

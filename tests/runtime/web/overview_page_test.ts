@@ -109,6 +109,14 @@ Deno.test("a service nobody has heard of is unknown and not up, and a paused one
   assert.match(text, /off http:\/\/127\.0\.0\.1:1\/ Paused/);
 });
 
+Deno.test("a new service that fails below its threshold is unknown, and says how it fails", async () => {
+  await using opened = await openTestApp();
+  await addService(opened.owner, "inventory");
+  await opened.owner`select uptuple.record_health('inventory', 'DOWN', 'HTTP 503, expected 200-299')`;
+
+  assert.match(textOf(await opened.page()), /Failing 1 of 3: HTTP 503, expected 200-299 Unknown/);
+});
+
 Deno.test("a service that could not even be asked says why", async () => {
   await using opened = await openTestApp();
   await addService(opened.owner, "inventory");
@@ -171,7 +179,7 @@ Deno.test("what is wrong with the monitor itself stands on the page, with the cu
 
   assert.match(text, /Error: No runtime is probing: every service will be UNKNOWN\. Start one with deno task start/);
   assert.match(text, /Error: The channel o'ps; drop is suspended: HTTP 401/);
-  assert.match(text, /Error: 1 notices are dead\./);
+  assert.match(text, /Error: A notice is dead\./);
   assert.match(text, /Channels o'ps; drop nothing delivered yet HTTP 401 Suspended 1 dead notice/);
   assert.deepEqual(statementsIn(page), [
     "select uptuple.update_channel(name => 'o''ps; drop');",
@@ -332,7 +340,7 @@ Deno.test("a page that fails has a reference into the log and nothing of the pro
     select * from (
       select name as service, group_name, tags, 'default'::text as region, (1 / 0)::text as status, created_at as since,
         created_at as checked_at, ''::text as checked_status, 1::real as latency_ms, ''::text as code, ''::text as reason,
-        1 as failure_streak, 1 as failure_threshold, 1::bigint as incident_id, interval '1 s' as every, ''::text as url, 1 as revision
+        true as recent, 1 as failure_streak, 1 as failure_threshold, 1::bigint as incident_id, interval '1 s' as every, ''::text as url, 1 as revision
       from uptuple.service
     ) broken`;
   await addService(opened.owner, "inventory");
