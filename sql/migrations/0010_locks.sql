@@ -12,9 +12,11 @@ create table uptuple.lock (
 ) with (fillfactor = 50);
 
 comment on table uptuple.lock is
-  'One row for each name that was ever locked; never deleted, so that there is no moment at which a name is neither free nor held. '
+  'One row for each name that was ever locked; never deleted, so that there is no moment at which a name is neither '
+  'free nor held. '
   'Use acquire_lock, extend_lock and release_lock.';
 comment on column uptuple.lock.token is 'Proves the holder. Null once it was released.';
-comment on column uptuple.lock.at_most_for is 'Of the acquisition or of the last extension. Seconds only: no days, no months.';
+comment on column uptuple.lock.at_most_for is
+  'Of the acquisition or of the last extension. Seconds only: no days, no months.';
 comment on column uptuple.lock.lock_until is
   'Nobody else gets it before. Further ahead than at_most_for (a clock was set back) it is void, and the lock is free.';

@@ -1,4 +1,5 @@
--- Who holds which lock, since when and until when; a name that is not listed is free. KEPT: it was released, and at_least_for still keeps others off.
+-- Who holds which lock, since when and until when; a name that is not listed is free. KEPT: it was released, and
+-- at_least_for still keeps others off.
 create or replace view uptuple.locks as
 select
   lock.name,
@@ -13,6 +14,7 @@ where lock.lock_until > clock_timestamp()
   and lock.lock_until - lock.at_most_for <= clock_timestamp();
 
 comment on view uptuple.locks is
-  'Who holds which named lock, since when and until when. A name that is not listed is free. KEPT: released, and still kept from others by at_least_for.';
+  'Who holds which named lock, since when and until when. A name that is not listed is free. KEPT: released, and '
+  'still kept from others by at_least_for.';
 
 grant select on uptuple.locks to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -1,6 +1,7 @@
--- The one row that is in force for each name of a task, and the schedule to go by: of the database before the file before the one that ships, and of
--- the sources in use. `schedule` is OFF while the task is disabled or paused; another schedule than before means that the next fire must be reckoned anew.
--- For claim_task, finish_task and the views; nobody else may read it.
+-- The one row that is in force for each name of a task, and the schedule to go by: of the database before the file
+-- before the one that ships, and of the sources in use. `schedule` is OFF while the task is disabled or paused; another
+-- schedule than before means that the next fire must be reckoned anew. For claim_task, finish_task and the views;
+-- nobody else may read it.
 create or replace view uptuple.task_in_force as
 select distinct on (task.name)
   task.name,

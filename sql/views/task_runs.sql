@@ -23,6 +23,7 @@ select
 from uptuple.task_run run;
 
 comment on view uptuple.task_runs is
-  'Every fire of every scheduled task: run, failed, lost or skipped, with its trace id. select * from uptuple.task_runs order by run_id desc limit 20;';
+  'Every fire of every scheduled task: run, failed, lost or skipped, with its trace id. select * from '
+  'uptuple.task_runs order by run_id desc limit 20;';
 
 grant select on uptuple.task_runs to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -1,5 +1,6 @@
--- Each task that is in force: what it does and when, its next fire, how its last run ended, and since when it is running.
--- Arguments are left out: they may hold what was taken from the environment. `next_fire_at` is null until a runtime has looked at a change.
+-- Each task that is in force: what it does and when, its next fire, how its last run ended, and since when it is
+-- running. Arguments are left out: they may hold what was taken from the environment. `next_fire_at` is null until a
+-- runtime has looked at a change.
 create or replace view uptuple.tasks as
 select
   in_force.name,
@@ -36,6 +37,7 @@ left join lateral (
 ) running on true;
 
 comment on view uptuple.tasks is
-  'Each scheduled task: what it does and when, its next fire, how its last run ended, and since when and where it is running.';
+  'Each scheduled task: what it does and when, its next fire, how its last run ended, and since when and where it '
+  'is running.';
 
 grant select on uptuple.tasks to uptuple_worker, uptuple_operator, uptuple_viewer;

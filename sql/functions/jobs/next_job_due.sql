@@ -34,7 +34,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.next_job_due(text) is 'Milliseconds until the next job of a region may be claimed; null if none is waiting.';
+comment on function uptuple.next_job_due(text) is 'Milliseconds until the next job of a region may be claimed, 0 if one is due; null if none is known.';
 
 revoke execute on function uptuple.next_job_due(text) from public;
 grant execute on function uptuple.next_job_due(text) to uptuple_worker, uptuple_operator;

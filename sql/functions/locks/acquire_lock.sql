@@ -1,8 +1,10 @@
--- Take a named lock that one instance at a time may hold, for at most `at_most_for`. Gives the holder's token, or null while another holds it.
+-- Take a named lock that one instance at a time may hold, for at most `at_most_for`. Gives the holder's token, or null
+-- while another holds it.
 --
--- Rows are never deleted: the first caller of a name inserts it and every later one updates it, so there is no moment at which a name
--- is neither free nor held. Race, two callers meet at an expired lock: the second waits for the first's row lock, finds lock_until in the
--- future, and gets null. The new times are computed in SET, after that wait; taken from EXCLUDED they would be as old as the wait.
+-- Rows are never deleted: the first caller of a name inserts it and every later one updates it, so there is no moment
+-- at which a name is neither free nor held. Race, two callers meet at an expired lock: the second waits for the first's
+-- row lock, finds lock_until in the future, and gets null. The new times are computed in SET, after that wait; taken
+-- from EXCLUDED they would be as old as the wait.
 --
 -- Writes uptuple.lock. Call it in a transaction of its own: joined to a longer one, it holds a row and not the lock.
 create or replace function uptuple.acquire_lock(
@@ -48,8 +50,10 @@ end
 $function$;
 
 comment on function uptuple.acquire_lock(text, interval, interval, text) is
-  'Take a named lock. Returns the holder''s token, or null while another holds it. It frees itself after at_most_for; others are held off for '
-  'at_least_for even if it is released sooner. Give it back with release_lock(name, token), keep it with extend_lock(name, token, at_most_for). '
+  'Take a named lock. Returns the holder''s token, or null while another holds it. It frees itself after '
+  'at_most_for; others are held off for '
+  'at_least_for even if it is released sooner. Give it back with release_lock(name, token), keep it with '
+  'extend_lock(name, token, at_most_for). '
   'Call it in a transaction of its own.';
 
 revoke execute on function uptuple.acquire_lock(text, interval, interval, text) from public;

@@ -1,7 +1,8 @@
--- Hold a lock for `at_most_for` from now, if it is still held: true, or false for a token that is not the holder's or whose time is over.
+-- Hold a lock for `at_most_for` from now, if it is still held: true, or false for a token that is not the holder's or
+-- whose time is over.
 --
--- Race, a late holder and its successor: the row lock orders them, and the WHERE is judged again after the wait, with the time of then.
--- Writes uptuple.lock. Called by holders, at half of the time.
+-- Race, a late holder and its successor: the row lock orders them, and the WHERE is judged again after the wait, with
+-- the time of then. Writes uptuple.lock. Called by holders, at half of the time.
 create or replace function uptuple.extend_lock(name text, token uuid, at_most_for interval)
 returns boolean
 language plpgsql
@@ -24,7 +25,8 @@ end
 $function$;
 
 comment on function uptuple.extend_lock(text, uuid, interval) is
-  'Hold a lock for at_most_for from now. False, and nothing changes, if the token is not the holder''s or its time is over.';
+  'Hold a lock for at_most_for from now. False, and nothing changes, if the token is not the holder''s or its time '
+  'is over.';
 
 revoke execute on function uptuple.extend_lock(text, uuid, interval) from public;
 grant execute on function uptuple.extend_lock(text, uuid, interval) to uptuple_worker, uptuple_operator;

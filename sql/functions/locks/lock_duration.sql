@@ -1,5 +1,6 @@
--- A duration given to a lock, in seconds alone, so that neither the session's zone nor the length of a month bears on it: a month is 30 days.
--- Refuses null, infinity and what is negative; zero only where it may be. Called by acquire_lock and extend_lock.
+-- A duration given to a lock, in seconds alone, so that neither the session's zone nor the length of a month bears on
+-- it: a month is 30 days. Refuses null, infinity and what is negative; zero only where it may be. Called by
+-- acquire_lock and extend_lock.
 create or replace function uptuple.lock_duration(argument text, duration interval, may_be_zero boolean)
 returns interval
 language plpgsql
@@ -16,6 +17,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.lock_duration(text, interval, boolean) is 'A lock''s duration in seconds alone; refuses null and negative ones.';
+comment on function uptuple.lock_duration(text, interval, boolean) is
+  'A lock''s duration in seconds alone; refuses null and negative ones.';
 
 revoke execute on function uptuple.lock_duration(text, interval, boolean) from public;

@@ -1,7 +1,7 @@
 -- Give a lock back: true, or false for a token that is not the holder's or whose time is over.
 --
--- Others get it at once, or at_least_for after it was taken, whichever is later. The token is forgotten, so that nothing done twice
--- can prolong it. Race, a late holder and its successor: as in extend_lock. Writes uptuple.lock.
+-- Others get it at once, or at_least_for after it was taken, whichever is later. The token is forgotten, so that
+-- nothing done twice can prolong it. Race, a late holder and its successor: as in extend_lock. Writes uptuple.lock.
 create or replace function uptuple.release_lock(name text, token uuid)
 returns boolean
 language plpgsql

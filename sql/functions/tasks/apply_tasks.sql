@@ -1,9 +1,11 @@
--- Make the file's tasks those of a document: what is new is added, what differs changed, what is gone removed. All of it or nothing.
+-- Make the file's tasks those of a document: what is new is added, what differs changed, what is gone removed. All of
+-- it or nothing.
 --
--- Refused with an error that names entry and fault (the detail has all faults, not only the first); the old tasks go on. A version lower than the one applied is
--- IGNORED, the same with the same content is UNCHANGED, and the same with other content is refused, so that two deployments do not flip-flop.
--- Race, two runtimes apply at once: the setting's row lock orders them, and the second finds the version there. Rows of the database are not
--- touched; those that win over an entry are named as shadowed. Writes task, task_mark and task_setting.
+-- Refused with an error that names entry and fault (the detail has all faults, not only the first); the old tasks go
+-- on. A version lower than the one applied is IGNORED, the same with the same content is UNCHANGED, and the same with
+-- other content is refused, so that two deployments do not flip-flop. Race, two runtimes apply at once: the setting's
+-- row lock orders them, and the second finds the version there. Rows of the database are not touched; those that win
+-- over an entry are named as shadowed. Writes task, task_mark and task_setting.
 create or replace function uptuple.apply_tasks(document jsonb)
 returns table (outcome text, version bigint, added text[], changed text[], removed text[], shadowed text[])
 language plpgsql
@@ -46,8 +48,10 @@ begin
     return next;
     return;
   elsif number = setting.file_version then
-    raise exception 'the tasks file has version %, as the one applied at % has, and says something else', number, setting.file_applied_at
-      using errcode = 'UT002', hint = 'Raise its version. If you did not change it, another deployment has another file.';
+    raise exception 'the tasks file has version %, as the one applied at % has, and says something else',
+        number, setting.file_applied_at
+      using errcode = 'UT002',
+            hint = 'Raise its version. If you did not change it, another deployment has another file.';
   end if;
 
   for entry in
@@ -55,7 +59,7 @@ begin
   loop
     begin
       if entry.fault is not null then
-        raise exception '%', entry.fault using errcode = 'invalid_parameter_value';
+        raise exception '%', entry.fault using errcode = 'invalid_parameter_value', hint = entry.cure;
       end if;
       task := uptuple.read_task_entry(entry.task, entry.group_name, entry.enabled);
       if task.name = any (wanted) then
@@ -76,7 +80,9 @@ begin
   end loop;
   if cardinality(faults) > 0 then
     raise exception 'the tasks file is refused, and the old tasks go on: %', faults[1]
-      using errcode = 'invalid_parameter_value', detail = array_to_string(faults, E'\n'), hint = coalesce(first_cure, '');
+      using errcode = 'invalid_parameter_value',
+            detail = array_to_string(faults, E'\n'),
+            hint = coalesce(first_cure, '');
   end if;
 
   with gone as (
@@ -93,14 +99,18 @@ begin
      order by present.name
   );
   update uptuple.task_setting
-     set file_version = number, file_sha256 = content, file_applied_at = clock_timestamp(), file_applied_by = session_user;
+     set file_version = number,
+         file_sha256 = content,
+         file_applied_at = clock_timestamp(),
+         file_applied_by = session_user;
   outcome := 'APPLIED';
   return next;
 end
 $function$;
 
 comment on function uptuple.apply_tasks(jsonb) is
-  'Make the file''s tasks those of a document {"version": 1, "groups": [{"name": "...", "tasks": [{...}]}]}: all of it or nothing. outcome: APPLIED, '
+  'Make the file''s tasks those of a document {"version": 1, "groups": [{"name": "...", "tasks": [{...}]}]}: all of '
+  'it or nothing. outcome: APPLIED, '
   'UNCHANGED (same version, same content) or IGNORED (lower version). shadowed: names whose row in the table wins.';
 
 revoke execute on function uptuple.apply_tasks(jsonb) from public;

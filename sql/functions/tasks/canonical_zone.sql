@@ -22,7 +22,8 @@ begin
   if canonical is null then
     raise exception 'time_zone "%" is not known', left(canonical_zone.time_zone, 100)
       using errcode = 'invalid_parameter_value',
-            hint = 'Write a name from pg_catalog.pg_timezone_names, such as Europe/Berlin or UTC: select name from pg_catalog.pg_timezone_names order by name.';
+            hint = 'Write a name from pg_timezone_names, such as Europe/Berlin or UTC: select name from '
+                   'pg_timezone_names order by name.';
   end if;
   return canonical;
 end

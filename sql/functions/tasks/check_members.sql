@@ -1,5 +1,5 @@
--- Refuses what is not an object, and a member that is not in the list: a misspelt one would else be a default in silence.
--- Called by apply_tasks and read_task_entry.
+-- Refuses what is not an object, and a member that is not in the list: a misspelt one would else be a default in
+-- silence. Called by apply_tasks and read_task_entry.
 create or replace function uptuple.check_members(what text, entry jsonb, allowed text[])
 returns void
 language plpgsql
@@ -21,6 +21,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.check_members(text, jsonb, text[]) is 'Refuses what is not an object, and members that are not in the list.';
+comment on function uptuple.check_members(text, jsonb, text[]) is
+  'Refuses what is not an object, and members that are not in the list.';
 
 revoke execute on function uptuple.check_members(text, jsonb, text[]) from public;

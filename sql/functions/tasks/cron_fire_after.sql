@@ -1,10 +1,10 @@
--- The first instant after `after` at which a parsed schedule fires in a zone; null if there is none within 41 years (29 February and a weekday
--- meet at least every 40 years).
+-- The first instant after `after` at which a parsed schedule fires in a zone; null if there is none within 41 years (29
+-- February and a weekday meet at least every 40 years).
 --
--- A fixed time is looked for on the local calendar and then mapped: once per local day, at the end of a gap, at the first of two.
--- Any other schedule is looked for along real time: within a stretch of one offset the calendar's answer is the answer, at the end
--- of the stretch the search goes on, so that what repeats is repeated and what is skipped does not come.
--- No interval of days is ever added to an instant: that would be a day of the session's zone.
+-- A fixed time is looked for on the local calendar and then mapped: once per local day, at the end of a gap, at the
+-- first of two. Any other schedule is looked for along real time: within a stretch of one offset the calendar's answer
+-- is the answer, at the end of the stretch the search goes on, so that what repeats is repeated and what is skipped
+-- does not come. No interval of days is ever added to an instant: that would be a day of the session's zone.
 create or replace function uptuple.cron_fire_after(schedule uptuple.cron_schedule, time_zone text, after timestamptz)
 returns timestamptz
 language plpgsql

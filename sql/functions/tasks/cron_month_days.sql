@@ -1,6 +1,6 @@
--- The days of one month on which a cron schedule fires, as a mask with one bit a day. Masks and no rows: a month costs microseconds, so that
--- a search over 41 years stays below 20 ms. `nW` is left out of months that have no day n, and never leaves its month.
--- Called by cron_next_local.
+-- The days of one month on which a cron schedule fires, as a mask with one bit a day. Masks and no rows: a month costs
+-- microseconds, so that a search over 41 years stays below 20 ms. `nW` is left out of months that have no day n, and
+-- never leaves its month. Called by cron_next_local.
 create or replace function uptuple.cron_month_days(schedule uptuple.cron_schedule, first_day date)
 returns bit varying
 language plpgsql

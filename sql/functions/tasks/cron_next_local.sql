@@ -1,6 +1,7 @@
--- The first local time at or after `earliest` that a cron schedule allows, on a calendar without clock changes; null if none is before `latest`.
--- Works as an odometer: each wheel turns to its next allowed value, a wheel that moved sets the ones below it to their first, and one that
--- runs over moves the one above. `earliest` is a whole second. Bounded by `latest`: at most one step a month.
+-- The first local time at or after `earliest` that a cron schedule allows, on a calendar without clock changes; null if
+-- none is before `latest`. Works as an odometer: each wheel turns to its next allowed value, a wheel that moved sets
+-- the ones below it to their first, and one that runs over moves the one above. `earliest` is a whole second. Bounded
+-- by `latest`: at most one step a month.
 create or replace function uptuple.cron_next_local(schedule uptuple.cron_schedule, earliest timestamp, latest timestamp)
 returns timestamp
 language plpgsql
@@ -64,6 +65,7 @@ end
 $function$;
 
 comment on function uptuple.cron_next_local(uptuple.cron_schedule, timestamp, timestamp) is
-  'The first local time at or after earliest that the schedule allows, clock changes left aside; null if there is none up to latest.';
+  'The first local time at or after earliest that the schedule allows, clock changes left aside; null if there is '
+  'none up to latest.';
 
 revoke execute on function uptuple.cron_next_local(uptuple.cron_schedule, timestamp, timestamp) from public;

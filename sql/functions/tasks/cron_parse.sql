@@ -1,9 +1,10 @@
 -- A cron expression as masks of what it allows, and the two rules that follow from how it is written.
 --
--- Five fields are Vixie's (Debian's): a day fits if its date or its weekday does, unless one of the two fields starts with `*` or is `?`.
--- Six fields are Spring's: seconds first, date and weekday must both fit, and `*/2` in day-of-week counts from Monday, not from Sunday.
--- `fixed_time` is the daylight-saving rule's question: neither minute nor hour starts with `*`.
--- Syntax only: whether the expression ever fires, cron_validate says. Called by cron_next, cron_upcoming, cron_validate and the tasks' reckoning.
+-- Five fields are Vixie's (Debian's): a day fits if its date or its weekday does, unless one of the two fields starts
+-- with `*` or is `?`. Six fields are Spring's: seconds first, date and weekday must both fit, and `*/2` in day-of-week
+-- counts from Monday, not from Sunday. `fixed_time` is the daylight-saving rule's question: neither minute nor hour
+-- starts with `*`. Syntax only: whether the expression ever fires, cron_validate says. Called by cron_next,
+-- cron_upcoming, cron_validate and the tasks' reckoning.
 create or replace function uptuple.cron_parse(expression text)
 returns uptuple.cron_schedule
 language plpgsql
@@ -34,13 +35,17 @@ begin
   six_fields := cardinality(fields) = 6;
 
   if written like '@%' and cardinality(fields) = 1 then
-    raise exception 'cron nickname "%" is not known; allowed are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly', btrim(expression)
+    raise exception
+        'cron nickname "%" is not known; allowed are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly',
+        btrim(expression)
       using errcode = 'invalid_parameter_value',
             hint = 'A schedule that lives in the database has no @reboot.';
   elsif cardinality(fields) not in (5, 6) or length(expression) > 1000 then
-    raise exception 'cron expression "%" has % fields; allowed are 5 or 6', left(expression, 100), case when written = '' then 0 else cardinality(fields) end
+    raise exception 'cron expression "%" has % fields; allowed are 5 or 6',
+        left(expression, 100), case when written = '' then 0 else cardinality(fields) end
       using errcode = 'invalid_parameter_value',
-            hint = 'Write "minute hour day-of-month month day-of-week", with the second before them if it is needed: "30 3 * * *" is 03:30 every day.';
+            hint = 'Write "minute hour day-of-month month day-of-week", with the second before them if it is needed: "30 '
+                   '3 * * *" is 03:30 every day.';
   end if;
   if not six_fields then
     fields := array_prepend('0', fields);
@@ -70,7 +75,8 @@ begin
     if term = 'LW' then
       schedule.last_weekday := true;
     elsif term ~ '^L(-([0-9]|[12][0-9]|30))?$' then
-      schedule.days_before_last := set_bit(schedule.days_before_last, coalesce(nullif(substring(term from 3), '')::integer, 0), 1);
+      schedule.days_before_last :=
+        set_bit(schedule.days_before_last, coalesce(nullif(substring(term from 3), '')::integer, 0), 1);
     elsif term ~ '^([1-9]|[12][0-9]|3[01])W$' then
       schedule.nearest_weekdays := set_bit(schedule.nearest_weekdays, rtrim(term, 'W')::integer - 1, 1);
     else
@@ -87,7 +93,10 @@ begin
         case when six_fields then 1 else 0 end, case when six_fields then 7 else 6 end, week_days);
       continue;
     end if;
-    parts[1] := case when parts[1] ~ '[0-9]' then parts[1]::integer % 7 else position(parts[1] in week_days) / 3 end::text;
+    parts[1] := case
+      when parts[1] ~ '[0-9]' then parts[1]::integer % 7
+      else position(parts[1] in week_days) / 3
+    end::text;
     if parts[2] is null then
       schedule.last_week_days := set_bit(schedule.last_week_days, parts[1]::integer, 1);
     else
@@ -103,6 +112,7 @@ end
 $function$;
 
 comment on function uptuple.cron_parse(text) is
-  'A cron expression (five fields as in Vixie cron, six as in Spring, or a nickname) as bit masks. An error names the field, the value and what is allowed.';
+  'A cron expression (five fields as in Vixie cron, six as in Spring, or a nickname) as bit masks. An error names '
+  'the field, the value and what is allowed.';
 
 revoke execute on function uptuple.cron_parse(text) from public;

@@ -1,5 +1,11 @@
--- The next `count` instants (1 to 10,000) at which a cron expression fires in a zone, in order; fewer if it stops firing.
-create or replace function uptuple.cron_upcoming(expression text, time_zone text, after timestamptz default now(), count integer default 5)
+-- The next `count` instants (1 to 10,000) at which a cron expression fires in a zone, in order; fewer if it stops
+-- firing.
+create or replace function uptuple.cron_upcoming(
+  expression text,
+  time_zone text,
+  after timestamptz default now(),
+  count integer default 5
+)
 returns setof timestamptz
 language plpgsql
 stable strict
@@ -25,7 +31,8 @@ end
 $function$;
 
 comment on function uptuple.cron_upcoming(text, text, timestamptz, integer) is
-  'The next instants at which a cron expression fires in a zone: select * from uptuple.cron_upcoming(''0 9 * * MON-FRI'', ''Europe/Berlin'');';
+  'The next instants at which a cron expression fires in a zone: select * from uptuple.cron_upcoming(''0 9 * * '
+  'MON-FRI'', ''Europe/Berlin'');';
 
 revoke execute on function uptuple.cron_upcoming(text, text, timestamptz, integer) from public;
 grant execute on function uptuple.cron_upcoming(text, text, timestamptz, integer) to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -1,6 +1,7 @@
--- One term of one cron field as a mask: bit n stands for the value low + n. A term is `*`, a number or a name, a range, each
--- with an optional step; `a/n` means from a to the end of the field. In a range a Sunday that begins it is 0 and one that ends it is 7.
--- Errors name the field, the term and what is allowed. `term` is upper case. Called by cron_parse for each term.
+-- One term of one cron field as a mask: bit n stands for the value low + n. A term is `*`, a number or a name, a range,
+-- each with an optional step; `a/n` means from a to the end of the field. In a range a Sunday that begins it is 0 and
+-- one that ends it is 7. Errors name the field, the term and what is allowed. `term` is upper case. Called by
+-- cron_parse for each term.
 create or replace function uptuple.cron_values(
   expression text,
   field text,
@@ -52,12 +53,15 @@ begin
   end if;
 
   if fault is not null then
-    raise exception 'cron field %: %; allowed are %-%', field, fault, low, high || case when names = '' then '' else format(' and the names %s to %s', left(names, 3), right(names, 3)) end
+    raise exception 'cron field %: %; allowed are %', field, fault, low || '-' || high ||
+        case when names = '' then '' else format(' and the names %s to %s', left(names, 3), right(names, 3)) end
       using errcode = 'invalid_parameter_value',
             detail = format('The expression is "%s".', expression),
-            hint = format('Write *, a value, a range such as %s-%s, a step such as */2 or %s-%s/2 (1 or more), or a list of these with commas.', low, low + 3, low, high)
+            hint = format('Write *, a value, a range such as %s-%s, a step such as */2 or %s-%s/2 (1 or more), '
+                     'or a list of these with commas.', low, low + 3, low, high)
               || case field
-                   when 'day-of-month' then ' Also ?, L, L-3 (three days before the last), LW (last weekday) and 15W (weekday nearest to the 15th).'
+                   when 'day-of-month' then
+                     ' Also ?, L, L-3 (three days before the last), LW (last weekday) and 15W (weekday nearest to the 15th).'
                    when 'day-of-week' then ' Also ?, MON#2 (second Monday) and FRIL (last Friday).'
                    else ''
                  end;

@@ -1,5 +1,6 @@
--- The tasks that ship with the program: each is inserted once, and from then on is a row like any other. One that a person changed stays changed,
--- one that a person removed stays removed. Called by every runtime when it starts. Writes task and task_mark.
+-- The tasks that ship with the program: each is inserted once, and from then on is a row like any other. One that a
+-- person changed stays changed, one that a person removed stays removed. Called by every runtime when it starts. Writes
+-- task and task_mark.
 create or replace function uptuple.ensure_builtin_tasks()
 returns void
 language plpgsql
@@ -7,12 +8,18 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $function$
 begin
-  insert into uptuple.task (name, source, group_name, kind, cron, function, arguments, lock_at_most_ms, statement_timeout_ms, description)
-  select shipped.name, 'builtin', 'uptuple', 'CRON', shipped.cron, shipped.function, shipped.arguments::jsonb, shipped.lock_at_most_ms, shipped.statement_timeout_ms, shipped.description
+  insert into uptuple.task (
+    name, source, group_name, kind, cron, function, arguments, lock_at_most_ms, statement_timeout_ms, description
+  )
+  select
+    shipped.name, 'builtin', 'uptuple', 'CRON', shipped.cron, shipped.function, shipped.arguments::jsonb,
+    shipped.lock_at_most_ms, shipped.statement_timeout_ms, shipped.description
   from (
     values
-      ('uptuple.prune_task_runs', '17 * * * *', 'uptuple.prune_task_runs', '{"keep": "30 days"}', 300000, 120000,
-       'Deletes runs of tasks that ended longer ago than keep; the last one of each task stays.')
+      (
+        'uptuple.prune_task_runs', '17 * * * *', 'uptuple.prune_task_runs', '{"keep": "30 days"}', 300000, 120000,
+        'Deletes runs of tasks that ended longer ago than keep; the last one of each task stays.'
+      )
   ) shipped (name, cron, function, arguments, lock_at_most_ms, statement_timeout_ms, description)
   where not exists (
     select from uptuple.task present where present.name = shipped.name and present.source = 'builtin'
@@ -21,7 +28,8 @@ begin
 end
 $function$;
 
-comment on function uptuple.ensure_builtin_tasks() is 'Inserts the tasks that ship with the program, unless they were there before.';
+comment on function uptuple.ensure_builtin_tasks() is
+  'Inserts the tasks that ship with the program, unless they were there before.';
 
 revoke execute on function uptuple.ensure_builtin_tasks() from public;
 grant execute on function uptuple.ensure_builtin_tasks() to uptuple_worker, uptuple_operator;

@@ -1,9 +1,16 @@
--- Record how a run ended and give its lock back: true, or false for a run that is not held with this token any more. The third of a run's three calls.
+-- Record how a run ended and give its lock back: true, or false for a run that is not held with this token any more.
+-- The third of a run's three calls.
 --
--- Without an error it SUCCEEDED, which only a run can whose function's work was committed; with one it FAILED. Where the work was committed and its
--- acknowledgement was lost, the error is the messenger's and the run SUCCEEDED all the same. A repeated call answers true again and changes nothing.
--- Rows are locked in the order run, mark, lock. Writes task_run, task_mark and lock.
-create or replace function uptuple.finish_task(run_id bigint, token uuid, error text default null, error_code text default null)
+-- Without an error it SUCCEEDED, which only a run can whose function's work was committed; with one it FAILED. Where
+-- the work was committed and its acknowledgement was lost, the error is the messenger's and the run SUCCEEDED all the
+-- same. A repeated call answers true again and changes nothing. Rows are locked in the order run, mark, lock. Writes
+-- task_run, task_mark and lock.
+create or replace function uptuple.finish_task(
+  run_id bigint,
+  token uuid,
+  error text default null,
+  error_code text default null
+)
 returns boolean
 language plpgsql
 security definer
@@ -39,7 +46,8 @@ end
 $function$;
 
 comment on function uptuple.finish_task(bigint, uuid, text, text) is
-  'Record how a run ended: SUCCEEDED without an error, else FAILED. True, also when repeated; false if the run is not held with this token any more.';
+  'Record how a run ended: SUCCEEDED without an error, else FAILED. True, also when repeated; false if the run is '
+  'not held with this token any more.';
 
 revoke execute on function uptuple.finish_task(bigint, uuid, text, text) from public;
 grant execute on function uptuple.finish_task(bigint, uuid, text, text) to uptuple_worker, uptuple_operator;

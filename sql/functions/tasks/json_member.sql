@@ -1,6 +1,6 @@
--- One member of an entry of the tasks file as text, null if it is absent or null; an error that quotes it if it is of another kind than `wanted`:
--- string, boolean, integer, or duration (ms as a whole number, or ISO 8601 in weeks, days, hours, minutes and seconds; given back in ms).
--- Called by read_task_entry.
+-- One member of an entry of the tasks file as text, null if it is absent or null; an error that quotes it if it is of
+-- another kind than `wanted`: string, boolean, integer, or duration (ms as a whole number, or ISO 8601 in weeks, days,
+-- hours, minutes and seconds; given back in ms). Called by read_task_entry.
 create or replace function uptuple.json_member(entry jsonb, key text, wanted text)
 returns text
 language plpgsql
@@ -19,7 +19,8 @@ begin
   then
     return text_value;
   elsif wanted = 'duration' and kind = 'string'
-    and text_value ~ '^P([0-9]{1,5}W|(?=[0-9T])([0-9]{1,5}D)?(T(?=[0-9])([0-9]{1,7}H)?([0-9]{1,8}M)?([0-9]{1,9}(\.[0-9]{1,3})?S)?)?)$'
+    and text_value ~ ('^P([0-9]{1,5}W|(?=[0-9T])([0-9]{1,5}D)?'
+      '(T(?=[0-9])([0-9]{1,7}H)?([0-9]{1,8}M)?([0-9]{1,9}(\.[0-9]{1,3})?S)?)?)$')
   then
     return round(extract(epoch from text_value::interval) * 1000)::text;
   end if;
@@ -33,6 +34,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.json_member(jsonb, text, text) is 'One member of an entry of the tasks file; refuses what is of another kind.';
+comment on function uptuple.json_member(jsonb, text, text) is
+  'One member of an entry of the tasks file; refuses what is of another kind.';
 
 revoke execute on function uptuple.json_member(jsonb, text, text) from public;

@@ -1,5 +1,5 @@
--- Refuses the name of a task that is not there, and locks its mark, so that what follows is done by one caller at a time.
--- Called by run_task_now, pause_task and resume_task. Locks a row of task_mark.
+-- Refuses the name of a task that is not there, and locks its mark, so that what follows is done by one caller at a
+-- time. Called by run_task_now, pause_task and resume_task. Locks a row of task_mark.
 create or replace function uptuple.known_task(name text)
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
--- The first instant at which the clocks of a zone show a local time: the first of two where clocks go back, and where clocks go forward over it, the
--- first instant after the gap. AT TIME ZONE alone gives the second of two, and in a gap an instant as far behind the gap's end as
--- the local time is behind its start.
+-- The first instant at which the clocks of a zone show a local time: the first of two where clocks go back, and where
+-- clocks go forward over it, the first instant after the gap. AT TIME ZONE alone gives the second of two, and in a gap
+-- an instant as far behind the gap's end as the local time is behind its start.
 create or replace function uptuple.local_instant(local_time timestamp, time_zone text)
 returns timestamptz
 language plpgsql

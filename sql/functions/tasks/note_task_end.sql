@@ -1,5 +1,6 @@
--- Note on a task's mark that a run has ended: a fixed delay counts from here, wherever the run was. Called by finish_task and end_lost_runs,
--- which hold the run's row: run, then mark, then lock is the order everywhere. Writes task_mark.
+-- Note on a task's mark that a run has ended: a fixed delay counts from here, wherever the run was. Called by
+-- finish_task and end_lost_runs, which hold the run's row: run, then mark, then lock is the order everywhere. Writes
+-- task_mark.
 create or replace function uptuple.note_task_end(task text, ended_at timestamptz)
 returns void
 language plpgsql
@@ -19,6 +20,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.note_task_end(text, timestamptz) is 'Notes that a run of a task has ended, which is where a fixed delay starts.';
+comment on function uptuple.note_task_end(text, timestamptz) is
+  'Notes that a run of a task has ended, which is where a fixed delay starts.';
 
 revoke execute on function uptuple.note_task_end(text, timestamptz) from public;

@@ -1,6 +1,7 @@
--- The instant in (low, high] at which a zone's offset stops being what it is at `low`, to the second. PostgreSQL shows no table of a zone's
--- transitions, so it is found by halving: 17 steps for a day. Needs one change in between, no more; `low` is a whole second.
--- Called by local_instant and cron_fire_after with low and high 25 hours apart, which is longer than any change of a clock.
+-- The instant in (low, high] at which a zone's offset stops being what it is at `low`, to the second. PostgreSQL shows
+-- no table of a zone's transitions, so it is found by halving: 17 steps for a day. Needs one change in between, no
+-- more; `low` is a whole second. Called by local_instant and cron_fire_after with low and high 25 hours apart, which is
+-- longer than any change of a clock.
 create or replace function uptuple.offset_change(time_zone text, low timestamptz, high timestamptz)
 returns timestamptz
 language plpgsql

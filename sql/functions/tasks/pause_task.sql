@@ -1,5 +1,6 @@
--- Keep a task from firing until resume_task: true, or false if it was paused already. A run that has begun goes on, and run_task_now still works.
--- The pause outlives every reload. Fires that come due in it are neither run nor recorded. Writes task_mark.
+-- Keep a task from firing until resume_task: true, or false if it was paused already. A run that has begun goes on, and
+-- run_task_now still works. The pause outlives every reload. Fires that come due in it are neither run nor recorded.
+-- Writes task_mark.
 create or replace function uptuple.pause_task(name text)
 returns boolean
 language plpgsql
@@ -16,7 +17,8 @@ begin
 end
 $function$;
 
-comment on function uptuple.pause_task(text) is 'Keep a task from firing until resume_task. False if it was paused already.';
+comment on function uptuple.pause_task(text) is
+  'Keep a task from firing until resume_task. False if it was paused already.';
 
 revoke execute on function uptuple.pause_task(text) from public;
 grant execute on function uptuple.pause_task(text) to uptuple_operator;

@@ -1,10 +1,12 @@
--- Which of a task's due fires runs next, which are skipped, and where the mark goes; the miss policy is here and nowhere else.
+-- Which of a task's due fires runs next, which are skipped, and where the mark goes; the miss policy is here and
+-- nowhere else.
 --
--- Of the fires from first_due to now, those not older than `within` may run, and of them the last `keep`: one with skip and once, more with all.
--- `fire_at` is the earliest of these, null if there is none; `next_at` the one after it. All others are skipped: one by one, or where there are
--- more than 100 of them as one stretch from skipped_from to skipped_until, so that a task of every second may be off for a year.
--- Called by claim_task_at.
+-- Of the fires from first_due to now, those not older than `within` may run, and of them the last `keep`: one with skip
+-- and once, more with all. `fire_at` is the earliest of these, null if there is none; `next_at` the one after it. All
+-- others are skipped: one by one, or where there are more than 100 of them as one stretch from skipped_from to
+-- skipped_until, so that a task of every second may be off for a year. Called by claim_task_at.
 create or replace function uptuple.plan_fires(
+  kind text,
   cron text,
   time_zone text,
   interval_ms bigint,
@@ -30,6 +32,12 @@ declare
   tail_end timestamptz := now;
   middle timestamptz;
 begin
+  if kind = 'FIXED_DELAY' then
+    fire_at := first_due;
+    skipped := array[]::timestamptz[];
+    return;
+  end if;
+
   loop
     at := uptuple.task_fire_after(cron, time_zone, interval_ms, anchor, due[cardinality(due)]);
     exit when at is null or at > now or cardinality(due) >= keep + 100;
@@ -73,7 +81,11 @@ begin
 end
 $function$;
 
-comment on function uptuple.plan_fires(text, text, bigint, timestamptz, timestamptz, timestamptz, interval, integer) is
+comment on function uptuple.plan_fires(
+  text, text, text, bigint, timestamptz, timestamptz, timestamptz, interval, integer
+) is
   'Which of a task''s due fires runs next, which are skipped, and when the one after it comes.';
 
-revoke execute on function uptuple.plan_fires(text, text, bigint, timestamptz, timestamptz, timestamptz, interval, integer) from public;
+revoke execute on function uptuple.plan_fires(
+  text, text, text, bigint, timestamptz, timestamptz, timestamptz, interval, integer
+) from public;

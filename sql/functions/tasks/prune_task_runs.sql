@@ -1,6 +1,9 @@
--- Delete runs of tasks that ended longer ago than `keep`, except the last of each task; at most `batch` of them, oldest first. Returns how many.
--- A scheduled task that ships, and for people. Writes task_run.
-create or replace function uptuple.prune_task_runs(keep interval default interval '30 days', batch integer default 50000)
+-- Delete runs of tasks that ended longer ago than `keep`, except the last of each task; at most `batch` of them, oldest
+-- first. Returns how many. A scheduled task that ships, and for people. Writes task_run.
+create or replace function uptuple.prune_task_runs(
+  keep interval default interval '30 days',
+  batch integer default 50000
+)
 returns bigint
 language plpgsql
 security definer

@@ -1,5 +1,5 @@
--- A task of the tasks file as a row of uptuple.task; an error that names the member if one is unknown or of the wrong kind. What is left out is
--- null, and gets its default where it is written. Called by apply_tasks.
+-- A task of the tasks file as a row of uptuple.task; an error that names the member if one is unknown or of the wrong
+-- kind. What is left out is null, and gets its default where it is written. Called by apply_tasks.
 create or replace function uptuple.read_task_entry(entry jsonb, group_name text, group_enabled boolean)
 returns uptuple.task
 language plpgsql
@@ -22,7 +22,7 @@ begin
   task.initial_delay_ms := uptuple.json_member(entry, 'initial_delay_ms', 'duration')::bigint;
   task.time_zone := uptuple.json_member(entry, 'time_zone', 'string');
   task.function := uptuple.json_member(entry, 'function', 'string');
-  task.arguments := entry -> 'arguments';
+  task.arguments := nullif(entry -> 'arguments', 'null'::jsonb);
   task.enabled := group_enabled and coalesce(uptuple.json_member(entry, 'enabled', 'boolean')::boolean, true);
   task.description := uptuple.json_member(entry, 'description', 'string');
   task.lock_name := uptuple.json_member(entry, 'lock_name', 'string');
@@ -36,6 +36,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.read_task_entry(jsonb, text, boolean) is 'A task of the tasks file as a row of uptuple.task.';
+comment on function uptuple.read_task_entry(jsonb, text, boolean) is
+  'A task of the tasks file as a row of uptuple.task.';
 
 revoke execute on function uptuple.read_task_entry(jsonb, text, boolean) from public;

@@ -1,9 +1,9 @@
--- Reckon the next fire of each task whose schedule is not the one that its mark was reckoned for: a new one, one that was edited, enabled, disabled,
--- paused or resumed, one whose row in force is another source's now.
+-- Reckon the next fire of each task whose schedule is not the one that its mark was reckoned for: a new one, one that
+-- was edited, enabled, disabled, paused or resumed, one whose row in force is another source's now.
 --
--- A task that is reckoned for the first time starts from when it was first known, so that what was due since is missed and not forgotten.
--- Any other starts from now: a change or a pause is not an outage. Marks that another caller has in hand are left to it.
--- Called by claim_task_at with the time to go by. Writes task_mark.
+-- A task that is reckoned for the first time starts from when it was first known, so that what was due since is missed
+-- and not forgotten. Any other starts from now: a change or a pause is not an outage. Marks that another caller has in
+-- hand are left to it. Called by claim_task_at with the time to go by. Writes task_mark.
 create or replace function uptuple.reckon_tasks(now timestamptz)
 returns void
 language plpgsql
@@ -35,7 +35,9 @@ begin
         )
       when task.kind = 'FIXED_RATE' and first_time then anchor
       else
-        uptuple.task_fire_after(task.cron, task.time_zone, task.interval_ms, anchor, case when first_time then anchor else greatest(anchor, now) end)
+        uptuple.task_fire_after(
+          task.cron, task.time_zone, task.interval_ms, anchor, case when first_time then anchor else greatest(anchor, now) end
+        )
     end;
 
     update uptuple.task_mark mark
@@ -45,6 +47,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.reckon_tasks(timestamptz) is 'Reckons the next fire of each task whose schedule has changed. Part of claim_task.';
+comment on function uptuple.reckon_tasks(timestamptz) is
+  'Reckons the next fire of each task whose schedule has changed. Part of claim_task.';
 
 revoke execute on function uptuple.reckon_tasks(timestamptz) from public;

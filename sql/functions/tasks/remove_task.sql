@@ -1,5 +1,6 @@
--- Remove a task's row of the table: softly, its runs stay. Where the file or the program has one of the same name, that is in force again.
--- What ships can be removed likewise and does not come back; what the file has is removed in the file. A run that has begun goes on. Writes task.
+-- Remove a task's row of the table: softly, its runs stay. Where the file or the program has one of the same name, that
+-- is in force again. What ships can be removed likewise and does not come back; what the file has is removed in the
+-- file. A run that has begun goes on. Writes task.
 create or replace function uptuple.remove_task(name text)
 returns void
 language plpgsql
@@ -21,7 +22,8 @@ begin
     return;
   elsif exists (select from uptuple.task one where one.name = name and one.removed_at is null) then
     raise exception 'the task % is in the tasks file', quote_literal(name)
-      using errcode = 'UT002', hint = 'Remove it there and raise the file''s version; or insert a row of the same name with enabled false.';
+      using errcode = 'UT002',
+            hint = 'Remove it there and raise the file''s version; or insert a row of the same name with enabled false.';
   end if;
   raise exception 'there is no task named %', coalesce(quote_literal(name), 'null')
     using errcode = 'UT001', hint = 'select name from uptuple.tasks order by name;';
@@ -29,7 +31,8 @@ end
 $function$;
 
 comment on function uptuple.remove_task(text) is
-  'Remove a task that was made in the table, or one that ships. A task of the same name from the file, if there is one, is in force again.';
+  'Remove a task that was made in the table, or one that ships. A task of the same name from the file, if there is '
+  'one, is in force again.';
 
 revoke execute on function uptuple.remove_task(text) from public;
 grant execute on function uptuple.remove_task(text) to uptuple_operator;

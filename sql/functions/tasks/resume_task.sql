@@ -1,5 +1,5 @@
--- Let a paused task fire again, from the next fire on: true, or false if it was not paused. Nothing of the pause is made up.
--- The next claim_task of any runtime reckons the fire. Writes task_mark. For people.
+-- Let a paused task fire again, from the next fire on: true, or false if it was not paused. Nothing of the pause is
+-- made up. The next claim_task of any runtime reckons the fire. Writes task_mark. For people.
 create or replace function uptuple.resume_task(name text)
 returns boolean
 language plpgsql

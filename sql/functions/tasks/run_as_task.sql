@@ -1,9 +1,10 @@
--- Run the statement that task_call made, as uptuple_task: this function belongs to that role, and that is its whole point.
+-- Run the statement that task_call made, as uptuple_task: this function belongs to that role, and that is its whole
+-- point.
 --
--- A definer function that was called by a definer function cannot change its role, so what runs here cannot become the owner or the caller. Deferred triggers
--- would fire at commit, outside of this function and under the caller's role; they fire here instead.
--- Called by execute_task only. Where the role is missing, or the owner may not hand a function to it, it runs as the owner, who may still call only
--- what task_function allows.
+-- A definer function that was called by a definer function cannot change its role, so what runs here cannot become the
+-- owner or the caller. Deferred triggers would fire at commit, outside of this function and under the caller's role;
+-- they fire here instead. Called by execute_task only. Where the role is missing, or the owner may not hand a function
+-- to it, it runs as the owner, who may still call only what task_function allows.
 create or replace function uptuple.run_as_task(call text, arguments jsonb, out row_count bigint, out value jsonb)
 language plpgsql
 security definer
@@ -17,7 +18,8 @@ begin
 end
 $function$;
 
-comment on function uptuple.run_as_task(text, jsonb) is 'Runs a task''s function as the role uptuple_task. For execute_task.';
+comment on function uptuple.run_as_task(text, jsonb) is
+  'Runs a task''s function as the role uptuple_task. For execute_task.';
 
 revoke execute on function uptuple.run_as_task(text, jsonb) from public;
 
@@ -40,7 +42,8 @@ begin
   execute format('set local role %I', acting);
 
   if not pg_has_role(acting, 'uptuple_task', 'member') then
-    raise warning '% is not a member of uptuple_task: tasks run as %. Have an administrator grant it, and migrate again.', acting, acting;
+    raise warning '% is not a member of uptuple_task: tasks run as %. Have an administrator grant it, and migrate again.',
+      acting, acting;
     return;
   end if;
   execute 'grant create on schema uptuple to uptuple_task';

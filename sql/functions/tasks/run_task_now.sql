@@ -1,7 +1,8 @@
--- Have a task run at once, beside its schedule, also while it is paused or disabled. Returns the run's id; one that is already waiting is returned again.
+-- Have a task run at once, beside its schedule, also while it is paused or disabled. Returns the run's id; one that is
+-- already waiting is returned again.
 --
--- A runtime takes it when the task's lock is free. Race, two callers: the mark's row lock orders them, and the second finds the first's request.
--- Writes task_run and wakes the runtimes.
+-- A runtime takes it when the task's lock is free. Race, two callers: the mark's row lock orders them, and the second
+-- finds the first's request. Writes task_run and wakes the runtimes.
 create or replace function uptuple.run_task_now(name text)
 returns bigint
 language plpgsql
@@ -25,7 +26,8 @@ end
 $function$;
 
 comment on function uptuple.run_task_now(text) is
-  'Have a task run at once, beside its schedule, also while it is paused or disabled. Returns the id of the run: select * from uptuple.task_runs where run_id = ...';
+  'Have a task run at once, beside its schedule, also while it is paused or disabled. Returns the id of the run: '
+  'select * from uptuple.task_runs where run_id = ...';
 
 revoke execute on function uptuple.run_task_now(text) from public;
 grant execute on function uptuple.run_task_now(text) to uptuple_operator;

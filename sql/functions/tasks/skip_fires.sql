@@ -1,5 +1,5 @@
--- Record the fires that plan_fires left out, each as a SKIPPED row with the reason; a long stretch as one row that stands for all of it.
--- Part of claim_task_at. Writes task_run.
+-- Record the fires that plan_fires left out, each as a SKIPPED row with the reason; a long stretch as one row that
+-- stands for all of it. Part of claim_task_at. Writes task_run.
 create or replace function uptuple.skip_fires(
   task text,
   skipped timestamptz[],
@@ -16,7 +16,10 @@ begin
   insert into uptuple.task_run (task, fire_at, skipped_until, cause, state, reason, trace_id, ended_at)
   select
     task, fires.fire_at, fires.until, 'SCHEDULE', 'SKIPPED',
-    case when runs_instead is null then 'nobody could run it in time' else 'coalesced into the fire at ' || to_char(runs_instead at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') end,
+    case
+      when runs_instead is null then 'nobody could run it in time'
+      else 'coalesced into the fire at ' || to_char(runs_instead at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+    end,
     replace(gen_random_uuid()::text, '-', ''), clock_timestamp()
   from (
     select skipped_from, skipped_until where skipped_from is not null

@@ -1,5 +1,5 @@
--- Make a run RUNNING under the lock that was just taken for it. What it is to do is copied, so that an edit of the task does not touch it.
--- Part of claim_task_at. Writes task_run.
+-- Make a run RUNNING under the lock that was just taken for it. What it is to do is copied, so that an edit of the task
+-- does not touch it. Part of claim_task_at. Writes task_run.
 create or replace function uptuple.start_run(
   run_id bigint,
   function text,
@@ -30,6 +30,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.start_run(bigint, text, jsonb, bigint, text, uuid, text) is 'Makes a run RUNNING. Part of claim_task.';
+comment on function uptuple.start_run(bigint, text, jsonb, bigint, text, uuid, text) is
+  'Makes a run RUNNING. Part of claim_task.';
 
 revoke execute on function uptuple.start_run(bigint, text, jsonb, bigint, text, uuid, text) from public;

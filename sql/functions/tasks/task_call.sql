@@ -1,7 +1,8 @@
--- The statement that calls a task's function with its arguments as $1, for run_as_task; an error if the arguments do not fit.
+-- The statement that calls a task's function with its arguments as $1, for run_as_task; an error if the arguments do
+-- not fit.
 --
--- Names and number are checked here. Types are converted where the statement runs, under the task's role, since a type's own
--- checks are somebody's code. Called by check_task when a task is written, and by execute_task when it runs.
+-- Names and number are checked here. Types are converted where the statement runs, under the task's role, since a
+-- type's own checks are somebody's code. Called by check_task when a task is written, and by execute_task when it runs.
 create or replace function uptuple.task_call(function text, arguments jsonb)
 returns text
 language plpgsql
@@ -26,7 +27,8 @@ begin
   elsif by_position then
     given := array(select '#' || number from generate_series(1, jsonb_array_length(arguments)) number);
   else
-    raise exception 'arguments is %, and must be an object of names and values, or an array', coalesce(left(arguments::text, 200), 'null')
+    raise exception 'arguments is %, and must be an object of names and values, or an array',
+        coalesce(left(arguments::text, 200), 'null')
       using errcode = 'invalid_parameter_value', hint = 'For example {"keep": "30 days"}, or [30].';
   end if;
 
@@ -56,7 +58,8 @@ begin
       passed := passed || format(case when by_position then 'given.%1$I' else '%1$I => given.%1$I' end, parameter.name);
       given := array_remove(given, parameter.name);
     elsif parameter.number <= called.pronargs - called.pronargdefaults then
-      raise exception 'the argument % of % is missing', coalesce(nullif(parameter.name, ''), '#' || parameter.number), identity
+      raise exception 'the argument % of % is missing',
+          coalesce(nullif(parameter.name, ''), '#' || parameter.number), identity
         using errcode = 'invalid_parameter_value', hint = takes;
     end if;
   end loop;
@@ -65,7 +68,9 @@ begin
   end if;
 
   if by_position then
-    record_source := '(select jsonb_object_agg(''#'' || number, item) from jsonb_array_elements($1) with ordinality as element (item, number))';
+    record_source :=
+      '(select jsonb_object_agg(''#'' || number, item)'
+      ' from jsonb_array_elements($1) with ordinality as element (item, number))';
   end if;
   call := format('%I.%I(%s)', called.pronamespace::regnamespace, called.proname, array_to_string(passed, ', '));
   call := case

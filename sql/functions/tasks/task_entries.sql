@@ -1,7 +1,7 @@
--- The tasks of a tasks file, each with the path that names it to a person, its group, and whether file and group are enabled; a group or a
--- list that is not what it should be is a row with a fault. Called by apply_tasks.
+-- The tasks of a tasks file, each with the path that names it to a person, its group, and whether file and group are
+-- enabled; a group or a list that is not what it should be is a row with a fault and its cure. Called by apply_tasks.
 create or replace function uptuple.task_entries(document jsonb)
-returns table (path text, group_name text, enabled boolean, task jsonb, fault text)
+returns table (path text, group_name text, enabled boolean, task jsonb, fault text, cure text)
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
@@ -33,7 +33,7 @@ begin
           using errcode = 'invalid_parameter_value';
       end if;
     exception when invalid_parameter_value then
-      fault := sqlerrm;
+      get stacked diagnostics fault = message_text, cure = pg_exception_hint;
       return next;
       continue;
     end;
@@ -50,6 +50,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.task_entries(jsonb) is 'The tasks of a tasks file with their paths and groups. Part of apply_tasks.';
+comment on function uptuple.task_entries(jsonb) is
+  'The tasks of a tasks file with their paths and groups. Part of apply_tasks.';
 
 revoke execute on function uptuple.task_entries(jsonb) from public;

@@ -1,7 +1,13 @@
--- The first fire of a cron or of a grid after an instant; null if there is none. The grid of a fixed rate is `anchor` and every interval_ms after
--- it, in elapsed time: lateness does not shift it, and an outage leaves no trace in it. A fixed delay has no fires ahead of its last run's end.
--- Called by reckon_tasks and plan_fires.
-create or replace function uptuple.task_fire_after(cron text, time_zone text, interval_ms bigint, anchor timestamptz, after timestamptz)
+-- The first fire of a cron or of a grid after an instant; null if there is none. The grid of a fixed rate is `anchor`
+-- and every interval_ms after it, in elapsed time: lateness does not shift it, and an outage leaves no trace in it. A
+-- fixed delay has no fires ahead of its last run's end. Called by reckon_tasks and plan_fires.
+create or replace function uptuple.task_fire_after(
+  cron text,
+  time_zone text,
+  interval_ms bigint,
+  anchor timestamptz,
+  after timestamptz
+)
 returns timestamptz
 language plpgsql
 stable

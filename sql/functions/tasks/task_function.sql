@@ -1,8 +1,8 @@
 -- The function that a task names, or an error that says why tasks may not call it.
 --
--- Only a function that was granted to uptuple_task by name may be called: what everybody may execute is not on the list, so that a row in
--- a table is not a way to run anything. Where the role is missing, the owner's own grants are the list.
--- Called by task_call, when a task is written and again when it runs.
+-- Only a function that was granted to uptuple_task by name may be called: what everybody may execute is not on the
+-- list, so that a row in a table is not a way to run anything. Where the role is missing, the owner's own grants are
+-- the list. Called by task_call, when a task is written and again when it runs.
 create or replace function uptuple.task_function(function text)
 returns regprocedure
 language plpgsql
@@ -38,12 +38,14 @@ begin
   end;
 
   if cardinality(parts) is distinct from 2 then
-    raise exception 'function is %, and must be a name with its schema', coalesce(quote_literal(left(written, 200)), 'null')
+    raise exception 'function is %, and must be a name with its schema',
+        coalesce(quote_literal(left(written, 200)), 'null')
       using errcode = 'invalid_parameter_value',
             hint = 'For example reports.nightly, or reports.nightly(integer, text) where there are several.';
   elsif cardinality(candidates) = 0 then
     raise exception 'there is no function %', left(written, 200)
-      using errcode = 'UT001', hint = 'Create it first. Schema and name are taken in lower case unless they are quoted.';
+      using errcode = 'UT001',
+            hint = 'Create it first. Schema and name are taken in lower case unless they are quoted.';
   elsif cardinality(candidates) > 1 then
     raise exception 'there are several functions %', written
       using errcode = 'invalid_parameter_value',
@@ -59,10 +61,12 @@ begin
     select from aclexplode(called.proacl) entry where entry.grantee = task_role and entry.privilege_type = 'EXECUTE'
   ) then
     raise exception 'tasks may not call %', called.oid::regprocedure
-      using errcode = 'UT002', hint = format('Allow it: grant execute on function %s to %s;', called.oid::regprocedure, task_role);
+      using errcode = 'UT002',
+            hint = format('Allow it: grant execute on function %s to %s;', called.oid::regprocedure, task_role);
   elsif not has_schema_privilege(task_role::oid, called.pronamespace, 'usage') then
     raise exception 'tasks may not use the schema of %', called.oid::regprocedure
-      using errcode = 'UT002', hint = format('Allow it: grant usage on schema %s to %s;', called.pronamespace::regnamespace, task_role);
+      using errcode = 'UT002',
+            hint = format('Allow it: grant usage on schema %s to %s;', called.pronamespace::regnamespace, task_role);
   end if;
   return called.oid::regprocedure;
 end

@@ -1,5 +1,5 @@
--- Trigger on uptuple.task: holds each row against the rules when it is written, by whomever. As the owner, since the rules look into tables that
--- a person who may write tasks may not see. The rules are in check_task.
+-- Trigger on uptuple.task: holds each row against the rules when it is written, by whomever. As the owner, since the
+-- rules look into tables that a person who may write tasks may not see. The rules are in check_task.
 create or replace function uptuple.task_written()
 returns trigger
 language plpgsql

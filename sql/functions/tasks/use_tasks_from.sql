@@ -1,5 +1,6 @@
--- Say whose tasks are in force: those of the file, of the database, or of both, where the database's row wins over the file's entry of the same
--- name. What ships is always in force below them. Takes effect at the next tick of every runtime. Writes task_setting.
+-- Say whose tasks are in force: those of the file, of the database, or of both, where the database's row wins over the
+-- file's entry of the same name. What ships is always in force below them. Takes effect at the next tick of every
+-- runtime. Writes task_setting.
 create or replace function uptuple.use_tasks_from(source text)
 returns void
 language plpgsql
