@@ -28,7 +28,6 @@ const program = createProgram(config);
 
 const everyMinute = "* * * * *";
 Deno.cron("work", everyMinute, { backoffSchedule: [] }, program.tick);
-Deno.cron("upkeep", everyMinute, { backoffSchedule: [] }, program.upkeep);
 Deno.cron("heartbeat", everyMinute, { backoffSchedule: [] }, program.heartbeat);
 
 if (config.roles.has("web")) {

@@ -20,7 +20,6 @@ export interface Program {
   start(): Promise<void>;
   /** What the crons call; each does nothing before the start is over. */
   tick(): Promise<void>;
-  upkeep(): Promise<void>;
   heartbeat(): Promise<void>;
   /** Gives back or finishes what is under way, and closes what was opened, within 5 s. */
   stop(): Promise<void>;
@@ -86,13 +85,11 @@ export function createProgram(config: Config): Program {
       }
       database.open(opened.database);
       runtime = createRuntime(config, opened, (name) => Deno.env.get(name));
-      await program.upkeep();
       void program.tick();
       if (server !== null) void keepServerAlive(server);
       await welcome(config, opened);
     },
     tick: () => guarded("The work of a tick", (work) => work.tick()),
-    upkeep: () => guarded("Upkeep", (work) => work.upkeep()),
     heartbeat: () => guarded("The heartbeat", (work) => work.heartbeat()),
     async stop() {
       stopping.abort();

@@ -12,12 +12,10 @@ import { createShift } from "./shift.ts";
 import { createTaskLoop } from "./tasks/task_loop.ts";
 import { createWake } from "./wake.ts";
 
-/** The work of one runtime: probing and delivering while cron ticks come, and its upkeep. */
+/** The work of one runtime: probing, delivering and scheduled tasks while cron ticks come. */
 export interface Runtime {
   /** A tick of the minute's cron: the loops work on for 75 s. Resolves after 55 s, before the next tick, or when the runtime stops. */
   tick(): Promise<void>;
-  /** Ends what nobody came back for, and keeps partitions ready. */
-  upkeep(): Promise<void>;
   /** Calls the watcher's watcher, if the monitor vouches for itself. */
   heartbeat(): Promise<void>;
   /** Stops claiming, finishes or gives back what is under way, and resolves. */
@@ -89,11 +87,6 @@ export function createRuntime(
       await listen();
       working ??= startLoops();
       await createWake().sleep(TICK_MS, shift.stopped);
-    },
-    async upkeep() {
-      await database.query`select * from uptuple.sweep()`;
-      await database.query`select uptuple.ensure_partitions()`;
-      await database.query`select uptuple.drop_old_partitions()`;
     },
     async heartbeat() {
       if (config.heartbeatUrl !== null) await callHeartbeat(config.heartbeatUrl, database);

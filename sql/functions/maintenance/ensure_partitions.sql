@@ -53,4 +53,4 @@ comment on function uptuple.ensure_partitions(bigint, bigint) is
   'Makes the missing daily partitions of job and result between two epoch seconds, by default from yesterday to a week ahead. Returns how many.';
 
 revoke execute on function uptuple.ensure_partitions(bigint, bigint) from public;
-grant execute on function uptuple.ensure_partitions(bigint, bigint) to uptuple_worker, uptuple_operator;
+grant execute on function uptuple.ensure_partitions(bigint, bigint) to uptuple_task, uptuple_worker, uptuple_operator;

@@ -29,4 +29,4 @@ comment on function uptuple.sweep() is
   'Ends jobs and notices whose last lease ran out and windows that nobody claimed in time, and forgets runtimes not seen for a day.';
 
 revoke execute on function uptuple.sweep() from public;
-grant execute on function uptuple.sweep() to uptuple_worker, uptuple_operator;
+grant execute on function uptuple.sweep() to uptuple_task, uptuple_worker, uptuple_operator;

@@ -16,10 +16,14 @@ begin
     shipped.lock_at_most_ms, shipped.statement_timeout_ms, shipped.description
   from (
     values
-      (
-        'uptuple.prune_task_runs', '17 * * * *', 'uptuple.prune_task_runs', '{"keep": "30 days"}', 300000, 120000,
-        'Deletes runs of tasks that ended longer ago than keep; the last one of each task stays.'
-      )
+      ('uptuple.sweep', '* * * * *', 'uptuple.sweep', '{}', 60000, 50000,
+       'Ends jobs and notices whose last lease ran out and windows that nobody claimed, and forgets runtimes long gone.'),
+      ('uptuple.ensure_partitions', '7 * * * *', 'uptuple.ensure_partitions', '{}', 300000, 120000,
+       'Makes the daily partitions of jobs and results, a week ahead.'),
+      ('uptuple.drop_old_partitions', '27 * * * *', 'uptuple.drop_old_partitions', '{"keep_jobs": "2 days", "keep_results": "30 days"}', 300000, 120000,
+       'Drops the daily partitions of jobs and results that are older than they are kept.'),
+      ('uptuple.prune_task_runs', '17 * * * *', 'uptuple.prune_task_runs', '{"keep": "30 days"}', 300000, 120000,
+       'Deletes runs of tasks that ended longer ago than keep; the last one of each task stays.')
   ) shipped (name, cron, function, arguments, lock_at_most_ms, statement_timeout_ms, description)
   where not exists (
     select from uptuple.task present where present.name = shipped.name and present.source = 'builtin'
