@@ -1,5 +1,8 @@
 import { ensureTemplate, SHARED_CLUSTER_VARIABLE, startTestCluster } from "../tests/support/cluster.ts";
 
+/** Test files under way at once. More than there are cores: they mostly wait, for processes to start and for rows to appear. */
+const DENO_JOBS = Deno.env.get("DENO_JOBS") ?? "4";
+
 /**
  * Runs `deno test` with one database server for all test files, and says at the end how many tests passed and failed.
  *
@@ -16,8 +19,8 @@ async function main(args: string[]): Promise<number> {
     await ensureTemplate(cluster.url);
     if (interrupted) return 130;
     const tests = new Deno.Command(Deno.execPath(), {
-      args: ["test", "-P=test", `--junit-path=${report}`, ...args],
-      env: { [SHARED_CLUSTER_VARIABLE]: cluster.url },
+      args: ["test", "-P=test", "--parallel", `--junit-path=${report}`, ...args],
+      env: { [SHARED_CLUSTER_VARIABLE]: cluster.url, DENO_JOBS },
     }).spawn();
     if (Deno.build.os !== "windows") Deno.addSignalListener("SIGTERM", () => tests.kill("SIGTERM"));
     const { code } = await tests.status;

@@ -161,7 +161,7 @@ Deno.test("a runtime that is killed between a receiver's acceptance and its own 
 });
 
 Deno.test("a database server that is killed and started again in the middle of it all loses and doubles nothing", async () => {
-  await using server = await ownServer();
+  await using server = await ownServer({ durable: true });
   await migrate(server.url);
   const sql = openClient(server.url, { maxConnections: 1, applicationName: "test" }) as unknown as TestSql;
   await using target = switchableTarget();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { testDatabase } from "../support/database.ts";
+import { neverWait } from "../support/blocked.ts";
+import { emptiedDatabase } from "../support/emptied_database.ts";
 import {
   addCheckedService,
   addService,
@@ -11,12 +12,13 @@ import {
 } from "../support/services.ts";
 
 Deno.test("claim against claim: two connections never claim the same job, and the second does not wait for the first", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (let n = 0; n < 4; n++) await addService(owner, `service ${n}`);
   const first = await database.connect();
   const second = await database.connect();
 
+  await neverWait(second);
   await first`begin`;
   const taken = await claim(first, 2);
   const rest = await claim(second, 10);
@@ -29,7 +31,7 @@ Deno.test("claim against claim: two connections never claim the same job, and th
 });
 
 Deno.test("a claim that was rolled back gives its jobs to the next one, and its attempt does not count", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const killed = await database.connect();
@@ -42,7 +44,7 @@ Deno.test("a claim that was rolled back gives its jobs to the next one, and its 
 });
 
 Deno.test("eight connections that claim at once share the jobs out, each job to one of them", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await owner`
     select uptuple.add_service(name => 'service ' || n, url => 'http://127.0.0.1/') from generate_series(1, 60) n`;
@@ -65,7 +67,7 @@ Deno.test("eight connections that claim at once share the jobs out, each job to 
 });
 
 Deno.test("claim against rescue: two heirs of a dead owner, and one of them gets the job", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   await claimOne(owner);
@@ -73,6 +75,7 @@ Deno.test("claim against rescue: two heirs of a dead owner, and one of them gets
   const first = await database.connect();
   const second = await database.connect();
 
+  await neverWait(second);
   await first`begin`;
   const [heir] = await claim(first);
   assert.deepEqual(await claim(second), []);
@@ -83,7 +86,7 @@ Deno.test("claim against rescue: two heirs of a dead owner, and one of them gets
 });
 
 Deno.test("end_jobs does not wait for a job that somebody holds, and ends it when he has let it go", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await makeWindowDue(owner, "inventory");
@@ -92,6 +95,7 @@ Deno.test("end_jobs does not wait for a job that somebody holds, and ends it whe
   const sweeper = await database.connect();
   const endJobs = async () => (await sweeper`select uptuple.end_jobs() as ended`)[0].ended;
 
+  await neverWait(sweeper);
   await holder`begin`;
   await holder`select from uptuple.job where purpose = 'GRID' for no key update`;
   assert.equal(await endJobs(), 0);
@@ -101,7 +105,7 @@ Deno.test("end_jobs does not wait for a job that somebody holds, and ends it whe
 });
 
 Deno.test("end_jobs against claim: rows that are being ended are skipped by a claim and stay ended", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await makeWindowDue(owner, "inventory");
@@ -109,6 +113,7 @@ Deno.test("end_jobs against claim: rows that are being ended are skipped by a cl
   const sweeper = await database.connect();
   const claimer = await database.connect();
 
+  await neverWait(claimer);
   await sweeper`begin`;
   const [ended] = await sweeper`select uptuple.end_jobs() as count`;
   assert.deepEqual(await claim(claimer, 10), []);

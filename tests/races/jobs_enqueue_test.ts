@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { testDatabase } from "../support/database.ts";
-import { backendOf, untilBlocked } from "../support/blocked.ts";
+import { emptiedDatabase } from "../support/emptied_database.ts";
+import { backendOf, neverWait, untilBlocked } from "../support/blocked.ts";
 import { addCheckedService, assertNoViolations, enqueue, letTimePass, openWindow } from "../support/services.ts";
 
 Deno.test("two producers, one job: while one enqueues, the other skips and does not wait", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await openWindow(owner, "inventory");
@@ -13,6 +13,7 @@ Deno.test("two producers, one job: while one enqueues, the other skips and does 
 
   await first`begin`;
   assert.equal(await enqueue(first), 1);
+  await neverWait(second);
   assert.equal(await enqueue(second), 0);
   await first`commit`;
 
@@ -21,7 +22,7 @@ Deno.test("two producers, one job: while one enqueues, the other skips and does 
 });
 
 Deno.test("a producer that runs twice makes nothing twice", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await openWindow(owner, "inventory");
@@ -36,7 +37,7 @@ Deno.test("a producer that runs twice makes nothing twice", async () => {
 });
 
 Deno.test("ten producers at once make each window's job once", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (const name of ["a", "b", "c", "d"]) await addCheckedService(owner, name, { every: "1 hour" });
   await letTimePass(owner, 3600);
@@ -55,7 +56,7 @@ Deno.test("ten producers at once make each window's job once", async () => {
 });
 
 Deno.test("a producer that was rolled back is made up for by the next one", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await openWindow(owner, "inventory");
@@ -69,7 +70,7 @@ Deno.test("a producer that was rolled back is made up for by the next one", asyn
 });
 
 Deno.test("enqueue against disable: whoever disables waits for the producer, and no window is made after", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await openWindow(owner, "inventory");
@@ -92,7 +93,7 @@ Deno.test("enqueue against disable: whoever disables waits for the producer, and
 });
 
 Deno.test("enqueue against remove: the job that was made meanwhile is cancelled with the others", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await openWindow(owner, "inventory");
@@ -113,7 +114,7 @@ Deno.test("enqueue against remove: the job that was made meanwhile is cancelled 
 });
 
 Deno.test("enqueue against an edit: the new grid waits for the producer and starts above what it made", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory", { every: "10 seconds" });
   await letTimePass(owner, 60);

@@ -129,7 +129,7 @@ Deno.test("a runtime that logs in with only the worker's role verifies the schem
 });
 
 Deno.test("a server that goes down later is waited for, and the program carries on by itself when it is back", async () => {
-  await using server = await ownServer();
+  await using server = await ownServer({ durable: true });
   await using target = switchableTarget();
   const port = freePort();
   await using program = startProgram({ env: { DATABASE_URL: server.url, PORT: port, UPTUPLE_LOG: "warning,json" } });

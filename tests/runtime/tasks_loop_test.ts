@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { connect } from "../../src/database/connect.ts";
 import { createShift } from "../../src/shift.ts";
 import { createTaskLoop } from "../../src/tasks/task_loop.ts";
-import { createDemoFunctions } from "../sql/tasks/demo_functions.ts";
+import { createDemoFunctions, withoutShippedTasks } from "../sql/tasks/demo_functions.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { until } from "../support/wait.ts";
 
@@ -61,6 +61,7 @@ function text(record: LogRecord): string {
 Deno.test("a due task is run on a connection of its own, and its record is complete", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test
     .owner`insert into uptuple.task (name, kind, interval_ms, function) values ('t', 'FIXED_RATE', 3600000, 'demo.note')`;
   await using _loop = await startLoop(test);
@@ -71,6 +72,7 @@ Deno.test("a due task is run on a connection of its own, and its record is compl
 Deno.test("a task that fails is recorded with its error and its code, and does not stop others", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test.owner`
     insert into uptuple.task (name, kind, interval_ms, function) values
       ('a', 'FIXED_RATE', 3600000, 'demo.fail'), ('b', 'FIXED_RATE', 3600000, 'demo.note')`;
@@ -83,6 +85,7 @@ Deno.test("a task that fails is recorded with its error and its code, and does n
 Deno.test("a slow task does not delay others", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test.owner`
     insert into uptuple.task (name, kind, interval_ms, function, arguments) values
       ('slow', 'FIXED_RATE', 3600000, 'demo.sleep', '[30]'), ('quick', 'FIXED_RATE', 1000, 'demo.note', '{}')`;
@@ -99,6 +102,7 @@ Deno.test("a slow task does not delay others", async () => {
 Deno.test("a run is cut at its statement timeout, and its work is undone", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test.owner`
     insert into uptuple.task (name, kind, interval_ms, function, arguments, statement_timeout_ms)
     values ('cut', 'FIXED_RATE', 3600000, 'demo.sleep', '[30]', 500)`;
@@ -115,6 +119,7 @@ Deno.test("a run is cut at its statement timeout, and its work is undone", async
 Deno.test("a run is cut before its lock runs out, although its own timeout is as long", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test.owner`
     insert into uptuple.task (name, kind, interval_ms, function, arguments, lock_at_most_ms, statement_timeout_ms)
     values ('cut', 'FIXED_RATE', 3600000, 'demo.sleep', '[30]', 1500, 1500)`;
@@ -127,6 +132,7 @@ Deno.test("a run is cut before its lock runs out, although its own timeout is as
 Deno.test("run_task_now wakes the runtime", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test
     .owner`insert into uptuple.task (name, kind, cron, function) values ('asked', 'CRON', '@yearly', 'demo.note')`;
   await using _loop = await startLoop(test);
@@ -138,6 +144,7 @@ Deno.test("run_task_now wakes the runtime", async () => {
 Deno.test("an edit of the table takes effect while the runtime goes on", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test.owner`insert into uptuple.task (name, kind, cron, function) values ('t', 'CRON', '@yearly', 'demo.note')`;
   await using _loop = await startLoop(test);
   await until("the yearly fire is reckoned", async () => {
@@ -162,6 +169,7 @@ Deno.test("what ships is there when a runtime has started", async () => {
 Deno.test("a runtime that stops cancels what it runs, records it, and gives the lock back", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test.owner`
     insert into uptuple.task (name, kind, interval_ms, function, arguments)
     values ('long', 'FIXED_RATE', 3600000, 'demo.sleep', '[60]')`;
@@ -185,6 +193,7 @@ Deno.test("every log line of a run has its trace id, what the function tells amo
   await using log = await collectLog();
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   await test.owner.unsafe(`
     create function demo.tell() returns void language plpgsql as $$ begin raise notice 'half done'; raise exception 'then broken'; end $$;
     grant execute on function demo.tell() to uptuple_task`);
@@ -206,6 +215,7 @@ Deno.test("the tasks file is applied, an edit within seconds, and a broken edit 
   await using log = await collectLog();
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   const path = await Deno.makeTempFile({ suffix: ".json" });
   const write = (version: number, tasks: unknown[]) =>
     Deno.writeTextFile(path, JSON.stringify({ version, groups: [{ name: "g", tasks }] }));
@@ -260,6 +270,7 @@ Deno.test("the tasks file is applied, an edit within seconds, and a broken edit 
 Deno.test("a file that is gone leaves its tasks, and one that comes later is applied", async () => {
   await using test = await testDatabase();
   await createDemoFunctions(test.owner);
+  await withoutShippedTasks(test.owner);
   const directory = await Deno.makeTempDir();
   const path = `${directory}/tasks.json`;
   const tasks = [{ name: "t", kind: "CRON", cron: "@daily", function: "demo.note" }];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createDemoFunctions } from "../sql/tasks/demo_functions.ts";
+import { createDemoFunctions, withoutShippedTasks } from "../sql/tasks/demo_functions.ts";
 import { type TestDatabase, testDatabase } from "../support/database.ts";
 import { until } from "../support/wait.ts";
 
@@ -35,6 +35,7 @@ async function shareForAMinute(count: number): Promise<void> {
   await using database = await testDatabase();
   const { owner } = database;
   await createDemoFunctions(owner);
+  await withoutShippedTasks(owner);
   await owner`
     insert into uptuple.task (name, kind, cron, function, miss_policy)
     values ('every second', 'CRON', '* * * * * *', 'demo.note', 'all')`;
@@ -73,6 +74,7 @@ Deno.test("a runtime that is killed inside a run loses it: the lock frees after 
   await using database = await testDatabase();
   const { owner } = database;
   await createDemoFunctions(owner);
+  await withoutShippedTasks(owner);
   await owner`
     insert into uptuple.task (name, kind, interval_ms, function, arguments, lock_at_most_ms)
     values ('long', 'FIXED_RATE', 5000, 'demo.sleep', '[60]', 4000)`;
@@ -82,7 +84,7 @@ Deno.test("a runtime that is killed inside a run loses it: the lock frees after 
       await owner`select exists (select from pg_stat_activity where query like '%execute_task%' and wait_event = 'PgSleep') as inside`;
     return row.inside;
   });
-  await owner`update uptuple.task set arguments = '[0]'`;
+  await owner`update uptuple.task set arguments = '[0]' where name = 'long'`;
   await victim.kill();
   await until("the server has noticed that nobody waits for the statement", async () => {
     const [row] = await owner`select not exists (select from pg_stat_activity where wait_event = 'PgSleep') as cut`;
@@ -113,6 +115,7 @@ Deno.test("runtimes whose clocks are wrong by an hour either way run each fire o
   await using database = await testDatabase();
   const { owner } = database;
   await createDemoFunctions(owner);
+  await withoutShippedTasks(owner);
   await owner`
     insert into uptuple.task (name, kind, cron, interval_ms, function, miss_policy) values
       ('cron', 'CRON', '* * * * * *', null, 'demo.note', 'all'),

@@ -1,5 +1,4 @@
 import type { TestSql } from "./database.ts";
-import { until } from "./wait.ts";
 
 /** A notice as `uptuple.claim_alerts` hands it out. */
 export interface ClaimedAlert {
@@ -32,20 +31,6 @@ export interface Recorded {
   failure_streak: number;
   success_streak: number;
   incident_id: string | null;
-}
-
-/** Watches a service whose target nobody probes; its records come by hand. */
-export async function addService(
-  sql: TestSql,
-  name: string,
-  { every = "30 seconds", failureThreshold = 3, recoveryThreshold = 1 } = {},
-): Promise<string> {
-  const [row] = await sql`
-    select uptuple.add_service(
-      name => ${name}, url => 'http://127.0.0.1:8081/health', every => ${every}::interval,
-      failure_threshold => ${failureThreshold}, recovery_threshold => ${recoveryThreshold}
-    ) as id`;
-  return row.id;
 }
 
 /** Opens a channel whose receiver nobody reaches; its answers come by hand. */
@@ -172,18 +157,4 @@ export async function dueIn(owner: TestSql, deliveryId?: string): Promise<number
 export async function violations(owner: TestSql): Promise<string[]> {
   const rows = await owner`select invariant || ': ' || breach as line from uptuple.invariant_violations`;
   return rows.map((row) => row.line);
-}
-
-/** The backend that a connection talks to, for `blocked`. */
-export async function backendOf(sql: TestSql): Promise<number> {
-  const [row] = await sql`select pg_backend_pid() as pid`;
-  return row.pid;
-}
-
-/** Waits until a backend waits for a lock that another one holds. */
-export async function blocked(owner: TestSql, backend: number): Promise<void> {
-  await until(`backend ${backend} waits for a lock`, async () => {
-    const [row] = await owner`select cardinality(pg_blocking_pids(${backend})) > 0 as waits`;
-    return row.waits;
-  });
 }

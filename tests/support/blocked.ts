@@ -12,10 +12,21 @@ export async function backendOf(connection: TestSql): Promise<number> {
  * a test wants is there.
  *
  * @param observer A third connection.
+ * @param pending What the backend works on, if it may also have its answer without waiting.
  */
-export async function untilBlocked(observer: TestSql, pid: number): Promise<void> {
+export async function untilBlocked(observer: TestSql, pid: number, pending?: Promise<unknown>): Promise<void> {
+  let answered = false;
+  const noteAnswer = () => {
+    answered = true;
+  };
+  pending?.then(noteAnswer, noteAnswer);
   await until(`backend ${pid} waits for a lock`, async () => {
     const [row] = await observer<[{ blocked: boolean }]>`select cardinality(pg_blocking_pids(${pid})) > 0 as blocked`;
-    return row.blocked;
+    return answered || row.blocked;
   });
+}
+
+/** Makes a connection fail when it waits for a lock for more than five seconds: for tests of what must not wait. */
+export async function neverWait(connection: TestSql): Promise<void> {
+  await connection`select set_config('lock_timeout', '5s', false)`;
 }

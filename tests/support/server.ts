@@ -14,10 +14,14 @@ export interface OwnServer extends AsyncDisposable {
   revive(): Promise<void>;
 }
 
-/** Starts a server on a temporary directory. Whatever is left of both goes with the test. */
-export async function ownServer(): Promise<OwnServer> {
+/**
+ * Starts a server on a temporary directory. Whatever is left of both goes with the test.
+ *
+ * @param durable Whether what was committed survives a kill; else the last moments before it may be lost.
+ */
+export async function ownServer({ durable = false } = {}): Promise<OwnServer> {
   const directory = await temporaryDirectory();
-  const server = await startEmbeddedServer({ dataDir: directory.path, durable: false });
+  const server = await startEmbeddedServer({ dataDir: directory.path, durable });
   return {
     url: server.url,
     postmasterPid: () => readPostmasterPid(server),

@@ -1,4 +1,5 @@
--- One phase of an observation's timings in ms, or null. What is not a number, negative or absurd never reaches a column's CHECK.
+-- One phase of an observation's timings in ms, to the microsecond, or null. What is not a number, negative, or too large or too small for the
+-- column never reaches it.
 --
 -- Called five times for each result, so it has no SET: its body is bound when it is created, and the planner inlines it (with a SET each
 -- call took 4 us, and the five were most of a completion's cost). Reads nothing.
@@ -8,7 +9,7 @@ language sql
 immutable
 return case
   when jsonb_typeof(observation -> 'timings' -> phase) = 'number'
-  then least(greatest((observation -> 'timings' ->> phase)::double precision, 0), 86400000)::real
+  then round(least(greatest((observation -> 'timings' ->> phase)::numeric, 0), 86400000), 3)::real
 end;
 
 comment on function uptuple.observed_ms(jsonb, text) is 'A phase of an observation''s timings in ms, kept between 0 and a day; null if it has none.';

@@ -12,4 +12,4 @@ comment on function uptuple.printable(text, integer) is
   'Text from outside without control characters (they become U+FFFD) and cut to a length.';
 
 revoke execute on function uptuple.printable(text, integer) from public;
-grant execute on function uptuple.printable(text, integer) to uptuple_worker, uptuple_operator;
+grant execute on function uptuple.printable(text, integer) to uptuple_worker, uptuple_operator, uptuple_viewer;

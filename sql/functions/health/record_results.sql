@@ -2,7 +2,8 @@
 --
 -- The one door for jobs and for people. States are locked in (service, region) order before any is read, so concurrent batches neither
 -- count twice nor deadlock (semantics 2.3). Several records of one service are applied one after another in slot order, so that a batch
--- equals its single calls: an UPDATE with three rows for one target would count once. Nearly always there is one round.
+-- equals its single calls: an UPDATE with three rows for one target would count once. Nearly always there is one
+-- round, and regrouping, 2 us a record, is left out.
 -- Called by complete_batch and record_health.
 create or replace function uptuple.record_results(records uptuple.health_record[])
 returns table (job_id bigint, became text)
@@ -12,6 +13,7 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_bitmapscan = off
+set jit = off
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
@@ -22,6 +24,11 @@ begin
   join uptuple.service_state state on state.service_id = touched.service_id and state.region = touched.region
   order by state.service_id, state.region
   for no key update of state;
+
+  if not exists (select from unnest(records) given group by given.service_id, given.region having count(*) > 1) then
+    return query select * from uptuple.apply_results(records);
+    return;
+  end if;
 
   for round_of_records in
     select array_agg(numbered.record order by numbered.position)

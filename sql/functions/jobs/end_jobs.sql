@@ -2,7 +2,8 @@
 -- where the lease of the last attempt ended.
 --
 -- Skips rows that others hold: who holds one decides. Works from the head of the claim's index, oldest first, at most 20,000 a call, so
--- that it stays short after an outage. Called by enqueue_jobs when anything is overdue, and by sweep. Writes job.
+-- that it stays short after an outage. A failing service whose check FAILED gets its next confirmation. Called by enqueue_jobs when
+-- anything is overdue, and by sweep. Writes job.
 create or replace function uptuple.end_jobs()
 returns integer
 language plpgsql
@@ -12,6 +13,7 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_bitmapscan = off
+set jit = off
 set plan_cache_mode = force_generic_plan
 as $function$
 declare

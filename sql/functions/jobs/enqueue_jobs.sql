@@ -4,6 +4,9 @@
 -- window, by the unique key, and insert in one order, since two that insert in opposed orders would deadlock. Time when nobody
 -- enqueued is not replayed: after it each service gets its present window and no more (semantics 1.2, 1.13).
 -- Called by every runtime about once a second. Writes enqueue_cursor and job.
+--
+-- The order is that of the claims, so that a claim finds its rows side by side: by service id instead, each row of a batch was in a page
+-- of its own, and claim and complete took 13 us a job more (of 156).
 create or replace function uptuple.enqueue_jobs()
 returns integer
 language plpgsql
@@ -33,7 +36,7 @@ begin
   insert into uptuple.job (scheduled_slot, service_id, region, revision, interval_seconds, due_at)
   select due.slot, due.service_id, due.region, due.revision, due.interval_seconds, due.due_at
   from uptuple.windows_between(since_slot, until_slot, now_second) due
-  order by due.slot, due.service_id, due.region
+  order by due.due_at, due.slot, due.service_id, due.region
   on conflict on constraint job_window_key do nothing;
   get diagnostics enqueued = row_count;
 

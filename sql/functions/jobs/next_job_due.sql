@@ -11,6 +11,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set jit = off
 set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_variable

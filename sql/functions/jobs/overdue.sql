@@ -9,6 +9,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set jit = off
 set plan_cache_mode = force_generic_plan
 as $function$
 declare

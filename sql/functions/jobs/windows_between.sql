@@ -11,6 +11,7 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_bitmapscan = off
+set jit = off
 set plan_cache_mode = force_generic_plan
 as $function$
 begin

@@ -16,10 +16,13 @@ declare
   old record;
   dropped integer := 0;
 begin
-  if (keep_jobs >= interval '2 days' and keep_results >= interval '2 days') is not true then
-    raise exception 'keep_jobs is % and keep_results is %, and both must be at least 2 days',
-        coalesce(keep_jobs::text, 'null'), coalesce(keep_results::text, 'null')
+  if (keep_jobs >= interval '2 days') is not true then
+    raise exception 'keep_jobs is %, and must be at least 2 days', coalesce(keep_jobs::text, 'null')
       using errcode = 'invalid_parameter_value', hint = 'Jobs of the last two days may still be claimed.';
+  end if;
+  if (keep_results >= keep_jobs) is not true then
+    raise exception 'keep_results is %, and must be at least keep_jobs (%)', coalesce(keep_results::text, 'null'), keep_jobs
+      using errcode = 'invalid_parameter_value', hint = 'A job that is DONE keeps its result as long as it is kept itself.';
   end if;
 
   for old in
@@ -49,4 +52,4 @@ comment on function uptuple.drop_old_partitions(interval, interval) is
   'Drops the daily partitions of job and result that are older than keep_jobs and keep_results. Returns how many. One in use is left for the next call.';
 
 revoke execute on function uptuple.drop_old_partitions(interval, interval) from public;
-grant execute on function uptuple.drop_old_partitions(interval, interval) to uptuple_worker, uptuple_operator;
+grant execute on function uptuple.drop_old_partitions(interval, interval) to uptuple_task, uptuple_worker, uptuple_operator;

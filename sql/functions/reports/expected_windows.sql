@@ -1,4 +1,5 @@
--- The windows of a service that start between two moments while it was active, by the record that its changes wrote (semantics 1.14).
+-- The windows of a service that have started between two moments while it was active, by the record that its changes wrote (semantics
+-- 1.14). What is still to come is not expected yet.
 create or replace function uptuple.expected_windows(service_id bigint, since timestamptz, until timestamptz)
 returns table (region text, slot bigint)
 language sql
@@ -9,7 +10,7 @@ as $function$
   from uptuple.service_active active
   cross join lateral (
     select ceil(extract(epoch from greatest(lower(active.during), $2)))::bigint as first_second,
-      ceil(extract(epoch from least(upper(active.during), $3)))::bigint - 1 as last_second
+      ceil(extract(epoch from least(upper(active.during), $3, clock_timestamp())))::bigint - 1 as last_second
   ) span
   cross join lateral generate_series(
     span.first_second + mod(mod(active.phase_seconds - span.first_second, active.interval_seconds) + active.interval_seconds, active.interval_seconds),
@@ -20,6 +21,6 @@ as $function$
 $function$;
 
 comment on function uptuple.expected_windows(bigint, timestamptz, timestamptz) is
-  'The windows of a service, by id, that start between two moments while it was active.';
+  'The windows of a service, by id, that have started between two moments while it was active.';
 
 revoke execute on function uptuple.expected_windows(bigint, timestamptz, timestamptz) from public;

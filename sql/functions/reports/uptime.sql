@@ -25,7 +25,8 @@ as $function$
 $function$;
 
 comment on function uptuple.uptime(text, timestamptz, timestamptz) is
-  'Uptime and coverage of a service between two moments (default: the last day), as fractions of 1, with the numbers of windows they come from.';
+  'Uptime and coverage of a service between two moments (default: the last day), as fractions of 1, with the numbers of windows they '
+  'come from. Windows whose check is not finished are left out; other gaps lower the coverage and not the uptime.';
 
 revoke execute on function uptuple.uptime(text, timestamptz, timestamptz) from public;
 grant execute on function uptuple.uptime(text, timestamptz, timestamptz) to uptuple_worker, uptuple_operator, uptuple_viewer;

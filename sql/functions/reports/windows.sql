@@ -1,7 +1,8 @@
 -- Each window of a service between two moments that was expected, with its verdict or the name of its gap.
 --
 -- verdict: UP, DEGRADED or DOWN. gap: INCONCLUSIVE, MISSED, FAILED, CANCELED, PENDING (its job is not finished) or ABSENT (nobody
--- enqueued it). Expected windows come from the record of when the service was active with which grid. Reads service_active, job, result.
+-- enqueued it, or its job had no result and is no longer kept). Expected windows come from the record of when the service was active with
+-- which grid. Reads service_active, job, result.
 create or replace function uptuple.windows(
   service text,
   since timestamptz default clock_timestamp() - interval '1 day',

@@ -10,7 +10,10 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $function$
   select case
-    when not exists (select from uptuple.worker where completed_at > clock_timestamp() - interval '2 minutes')
+    when not exists (
+      select from uptuple.worker
+      where completed_at between clock_timestamp() - interval '2 minutes' and clock_timestamp() + interval '2 minutes'
+    )
     then 'no check was completed within two minutes'
     when uptuple.overdue(interval '30 s')
     then 'a job has been due for more than 30 seconds'

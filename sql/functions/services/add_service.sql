@@ -33,7 +33,12 @@ declare
   time_limit constant interval := coalesce(timeout, least(every, interval '10 seconds'));
   new_id bigint;
 begin
+  enabled := coalesce(enabled, true);
+  group_name := nullif(group_name, '');
   perform uptuple.check_name('name', name);
+  if group_name is not null then
+    perform uptuple.check_name('group_name', group_name);
+  end if;
   perform uptuple.check_schedule(every, time_limit, confirm_every, failure_threshold, recovery_threshold, regions, tags);
 
   insert into uptuple.service (
@@ -41,7 +46,7 @@ begin
     failure_threshold, recovery_threshold, confirm_seconds
   )
   values (
-    name, nullif(group_name, ''), tags, regions, coalesce(enabled, true), extract(epoch from every), 0, 0, 0,
+    name, group_name, tags, regions, enabled, extract(epoch from every), 0, 0, 0,
     failure_threshold, recovery_threshold, extract(epoch from confirm_every)
   )
   on conflict do nothing
@@ -72,7 +77,7 @@ comment on function uptuple.add_service(
   text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean
 ) is
   'Watch a service. Returns its id. Probed at once, then in each window of every (1 second to 1 day, default 30 seconds). '
-  'timeout: up to the smaller of every and 20 seconds (default 10). expected_statuses: ''200-299, 401''. follow_redirects: 0 to 5. '
+  'timeout: up to the smaller of every and 20 seconds (default 10, or every if that is shorter). expected_statuses: ''200-299, 401''. follow_redirects: 0 to 5. '
   'failure_threshold DOWNs in a row open an incident, recovery_threshold UPs close it; between the first DOWN and the threshold '
   'the next check comes after confirm_every. Headers, body and url may hold ${UPTUPLE_SECRET_NAME}.';
 

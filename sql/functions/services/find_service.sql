@@ -17,7 +17,7 @@ begin
 
   if not found then
     raise exception 'there is no service named %', coalesce(quote_literal(name), 'null')
-      using errcode = 'UT001', hint = 'select name from uptuple.status lists the services.';
+      using errcode = 'UT001', hint = 'select service from uptuple.status lists the services.';
   end if;
   return found_service;
 end

@@ -34,9 +34,9 @@ begin
       raise exception 'headers has the name %, which is not a header name', quote_literal(header.key)
         using errcode = 'invalid_parameter_value', hint = 'Header names are letters, digits and hyphens.';
     end if;
-    if header.type <> 'string' or (header.value #>> '{}') ~ '[\r\n\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' then
+    if header.type <> 'string' or (header.value #>> '{}') ~ '[^\t -~\u0080-\u00ff]' then
       raise exception 'headers has a value for % that cannot be sent', quote_literal(header.key)
-        using errcode = 'invalid_parameter_value', hint = 'Header values are strings without line breaks or control characters.';
+        using errcode = 'invalid_parameter_value', hint = 'Header values are strings of Latin-1 characters, without line breaks or control characters.';
     end if;
     if lower(header.key) in ('content-length', 'transfer-encoding', 'connection', 'upgrade', 'te', 'trailer', 'keep-alive') then
       raise exception 'headers must not set %', quote_literal(header.key)

@@ -1,7 +1,8 @@
 -- The canonical form of a target that an HTTP check can work with, or an error that says what is wrong with this one.
 --
 -- Refuses what could never be probed: another scheme, no host, a port outside 1-65535, an empty label, blanks, a backslash, a
--- user without a host. Secrets stay as ${UPTUPLE_SECRET_NAME}. Reads and writes nothing; called by add_service and update_service.
+-- user without a host. Addresses get their usual spelling; names stay in their own script, which the runtime's URL parser encodes.
+-- Secrets stay as ${UPTUPLE_SECRET_NAME}. Reads and writes nothing; called by add_service and update_service.
 create or replace function uptuple.service_url(url text)
 returns text
 language plpgsql
@@ -43,7 +44,7 @@ begin
   end if;
   userinfo := parts[1];
   host := lower(parts[2]);
-  port := parts[3];
+  port := nullif(parts[3], '');
   rest := coalesce(parts[4], '/');
 
   if host = '' then
@@ -57,19 +58,22 @@ begin
       if family(btrim(host, '[]')::inet) <> 6 or position('/' in host) > 0 then
         raise exception using errcode = 'invalid_parameter_value';
       end if;
+      host := '[' || pg_catalog.host(btrim(host, '[]')::inet) || ']';
     exception when others then
       raise exception 'url % has no valid IPv6 address in its brackets', quote_literal(url)
         using errcode = 'invalid_parameter_value', hint = 'Write it as http://[2001:db8::1]/path.';
     end;
-  elsif host ~ '\.\.|^\.' or length(host) > 253 or host ~ '[^.]{64}' then
-    raise exception 'url % has a host with an empty label or one that is too long', quote_literal(url)
+  elsif host ~ '\.\.|^\.|(^|\.)-' or length(host) > 253 or host ~ '[^.]{64}' then
+    raise exception 'url % has a host with a label that is empty, too long, or starts with a hyphen', quote_literal(url)
       using errcode = 'invalid_parameter_value', hint = 'Labels have 1 to 63 characters, a host up to 253.';
   elsif host ~ '[!$&''()*+,;=%]' then
     raise exception 'url % has a host with a character that no host name has', quote_literal(url)
       using errcode = 'invalid_parameter_value', hint = 'Use letters, digits, hyphens and dots.';
+  else
+    host := coalesce(uptuple.ipv4_host(host), host);
   end if;
 
-  if port <> '' and (port !~ '^[0-9]{1,5}$' or port::integer not between 1 and 65535) then
+  if port is not null and (port !~ '^[0-9]{1,5}$' or port::integer not between 1 and 65535) then
     raise exception 'url % has the port %, which does not exist', quote_literal(url), port
       using errcode = 'invalid_parameter_value', hint = 'Ports are 1 to 65535.';
   end if;
@@ -77,12 +81,13 @@ begin
     raise exception 'url has user information with a broken percent-encoding'
       using errcode = 'invalid_parameter_value', hint = 'Write % as %25, @ as %40, or keep the password in ${UPTUPLE_SECRET_NAME}.';
   end if;
+  port := nullif(port::integer, case scheme when 'http' then 80 else 443 end);
   if left(rest, 1) <> '/' then
     rest := '/' || rest;
   end if;
   rest := split_part(rest, '#', 1);
 
-  return scheme || '://' || coalesce(userinfo || '@', '') || host || coalesce(':' || nullif(port, ''), '') || rest;
+  return scheme || '://' || coalesce(userinfo || '@', '') || host || coalesce(':' || port, '') || rest;
 end
 $function$;
 

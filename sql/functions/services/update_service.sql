@@ -52,6 +52,9 @@ begin
   every := coalesce(every, old_interval);
 
   perform uptuple.check_name('new_name', coalesce(new_name, service.name));
+  if group_name <> '' then
+    perform uptuple.check_name('group_name', group_name);
+  end if;
   perform uptuple.check_schedule(
     every, time_limit, confirm_every,
     coalesce(failure_threshold, service.failure_threshold), coalesce(recovery_threshold, service.recovery_threshold),

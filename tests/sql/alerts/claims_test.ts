@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import {
   addChannel,
-  addService,
   answer,
   claim,
   type ClaimedAlert,
@@ -14,6 +13,7 @@ import {
   violations,
 } from "../../support/alerts.ts";
 import { testDatabase, type TestSql } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
 
 /** Makes that many services fail, in one call. */
 async function failMany(owner: TestSql, count: number): Promise<void> {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import {
   addChannel,
-  addService,
   answer,
   claimOne,
   deliveries,
@@ -13,6 +12,7 @@ import {
   violations,
 } from "../../support/alerts.ts";
 import { testDatabase, type TestSql } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
 
 async function count(owner: TestSql): Promise<Record<string, string>> {
   const [row] = await owner`

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import {
   addChannel,
-  addService,
   answer,
   answerAll,
   claim,
@@ -14,6 +13,7 @@ import {
   violations,
 } from "../../support/alerts.ts";
 import { testDatabase, type TestSql } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
 
 /** Lets the receiver refuse the one notice that is ready for good. Returns its delivery. */
 async function kill(sql: TestSql): Promise<string> {

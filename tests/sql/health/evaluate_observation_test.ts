@@ -25,7 +25,7 @@ Deno.test("an expected status is UP, any other is DOWN with what came and what w
   );
 });
 
-Deno.test("an error is DOWN with its own code, also beside a status", async () => {
+Deno.test("an error is DOWN with its own code, also beside a status or without words", async () => {
   await using database = await testDatabase();
 
   assert.deepEqual(
@@ -36,11 +36,6 @@ Deno.test("an error is DOWN with its own code, also beside a status", async () =
     await judge(database.owner, { status: 200, error: { code: "timeout.body", message: "no end in 10 s" } }),
     ["DOWN", "timeout.body", "no end in 10 s"],
   );
-});
-
-Deno.test("an error without words has its code as the reason", async () => {
-  await using database = await testDatabase();
-
   assert.deepEqual(await judge(database.owner, { error: { code: "dns" } }), ["DOWN", "dns", "dns"]);
   assert.deepEqual(await judge(database.owner, { error: { code: "dns", message: "" } }), ["DOWN", "dns", "dns"]);
 });

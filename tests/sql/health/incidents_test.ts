@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { addService, events, fail, passTime, record, violations } from "../../support/alerts.ts";
+import { events, fail, passTime, record, violations } from "../../support/alerts.ts";
 import { testDatabase } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
 
 /** What the rule says that a history gives, with the default thresholds of 3 and 1. */
 function expectedAlerts(history: string): string {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { addService, fail, record, violations } from "../../support/alerts.ts";
+import { fail, record, violations } from "../../support/alerts.ts";
 import { testDatabase, type TestSql } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
 
 /** Everything that a call could have changed, to compare before and after one that is refused. */
 async function everything(owner: TestSql): Promise<unknown> {

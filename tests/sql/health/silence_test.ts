@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { addService, fail, passTime, record } from "../../support/alerts.ts";
+import { fail, passTime, record } from "../../support/alerts.ts";
 import { testDatabase, type TestSql } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
 
 async function shown(owner: TestSql): Promise<string> {
   const [row] = await owner`select status from uptuple.status`;

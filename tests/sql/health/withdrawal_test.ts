@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
-import {
-  addChannel,
-  addService,
-  answerAll,
-  deliveries,
-  events,
-  fail,
-  record,
-  violations,
-} from "../../support/alerts.ts";
+import { addChannel, answerAll, deliveries, events, fail, record, violations } from "../../support/alerts.ts";
 import { testDatabase } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
 
 for (
   const { call, done } of [

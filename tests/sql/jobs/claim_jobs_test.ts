@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { testDatabase } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import {
   addCheckedService,
   addService,
@@ -14,7 +14,7 @@ import {
 } from "../../support/services.ts";
 
 Deno.test("a claim gives the job, its slot, a token, and what to probe", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await owner`
     select uptuple.add_service(
@@ -52,7 +52,7 @@ Deno.test("a claim gives the job, its slot, a token, and what to probe", async (
 });
 
 Deno.test("a lease lasts thirty seconds by the database's clock", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
 
@@ -65,7 +65,7 @@ Deno.test("a lease lasts thirty seconds by the database's clock", async () => {
 });
 
 Deno.test("jobs are claimed in the order in which they became due", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (const name of ["late", "early", "middle"]) await addService(owner, name);
   await owner`
@@ -80,7 +80,7 @@ Deno.test("jobs are claimed in the order in which they became due", async () => 
 });
 
 Deno.test("a claim takes no more than it asks for, and each job has a token of its own", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (let n = 0; n < 5; n++) await addService(owner, `service ${n}`);
 
@@ -94,7 +94,7 @@ Deno.test("a claim takes no more than it asks for, and each job has a token of i
 });
 
 Deno.test("a job that is not due yet is not claimed", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   await owner`update uptuple.job set due_at = clock_timestamp() + interval '10 s'`;
@@ -106,7 +106,7 @@ Deno.test("a job that is not due yet is not claimed", async () => {
 });
 
 Deno.test("a claim takes the jobs of its own region only", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "here", { region: "default" });
   await addService(owner, "there", { region: "eu-west" });
@@ -117,7 +117,7 @@ Deno.test("a claim takes the jobs of its own region only", async () => {
 });
 
 Deno.test("a job carries the configuration of its own revision after an edit", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { url: "http://127.0.0.1/old" });
   await owner`select uptuple.update_service('inventory', url => 'http://127.0.0.1/new')`;
@@ -132,7 +132,7 @@ Deno.test("a job carries the configuration of its own revision after an edit", a
 });
 
 Deno.test("a lease that runs is nobody else's; one that ended is claimed again with a fresh token and one attempt more", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const dead = await claimOne(owner, "dead");
@@ -148,7 +148,7 @@ Deno.test("a lease that runs is nobody else's; one that ended is claimed again w
 });
 
 Deno.test("a job whose third lease ended is not claimed again and becomes FAILED", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { every: "1 day" });
   for (const attempt of [1, 2, 3]) {
@@ -173,7 +173,7 @@ Deno.test("a job whose third lease ended is not claimed again and becomes FAILED
 });
 
 Deno.test("claim_job gives one row, or none", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "one");
   await addService(owner, "two");
@@ -184,7 +184,7 @@ Deno.test("claim_job gives one row, or none", async () => {
 });
 
 Deno.test("a claim without a worker's name, or for no job at all, is an error that names the argument", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
 
   await assert.rejects(owner`select * from uptuple.claim_jobs('')`, { code: "22023", message: /^worker is ''/ });
@@ -199,7 +199,7 @@ Deno.test("a claim without a worker's name, or for no job at all, is an error th
 });
 
 Deno.test("a window is claimed while an earlier one of its service still runs", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await makeWindowDue(owner, "inventory");

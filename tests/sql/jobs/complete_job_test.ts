@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { testDatabase } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import {
   addCheckedService,
   addService,
@@ -18,7 +19,7 @@ import {
 } from "../../support/services.ts";
 
 Deno.test("a completed job is DONE, and its result has the verdict, the reason, the timings and the facts", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner, "runtime-1");
@@ -65,7 +66,7 @@ Deno.test("a completed job is DONE, and its result has the verdict, the reason, 
 });
 
 Deno.test("a target that is down completes its job with a DOWN, and the job is not retried", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { every: "1 day" });
   const job = await claimOne(owner);
@@ -85,7 +86,7 @@ Deno.test("a target that is down completes its job with a DOWN, and the job is n
 });
 
 Deno.test("an expired owner cannot complete, its successor can, once", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const dead = await claimOne(owner, "dead");
@@ -106,7 +107,7 @@ Deno.test("an expired owner cannot complete, its successor can, once", async () 
 });
 
 Deno.test("a lost acknowledgement: the same completion again answers DUPLICATE and changes nothing", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -122,7 +123,7 @@ Deno.test("a lost acknowledgement: the same completion again answers DUPLICATE a
 });
 
 Deno.test("a duplicate is still recognised after its lease would have ended", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -135,7 +136,7 @@ Deno.test("a duplicate is still recognised after its lease would have ended", as
 });
 
 Deno.test("a completion that was cut off before its commit left nothing behind, and is accepted when it comes again", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -152,7 +153,7 @@ Deno.test("a completion that was cut off before its commit left nothing behind, 
 });
 
 Deno.test("a job that nobody claimed, one that is not there, and one without a token are refused", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const [waiting] = await owner`select id, scheduled_slot from uptuple.job`;
@@ -217,7 +218,7 @@ Deno.test("when the incident cannot be written, neither are the result and the s
 });
 
 Deno.test("complete_job answers false when the observation could not be stored", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -228,7 +229,7 @@ Deno.test("complete_job answers false when the observation could not be stored",
 });
 
 Deno.test("a job is judged by its own revision and counted by the present thresholds", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory", { failureThreshold: 3 });
   await makeWindowDue(owner, "inventory");
@@ -246,7 +247,7 @@ Deno.test("a job is judged by its own revision and counted by the present thresh
 });
 
 Deno.test("completions that are no array are an error with the cure; an empty array is nothing", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
 
   for (const wrong of [{ job_id: 1 }, "text", 7, null]) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { testDatabase, type TestSql } from "../../support/database.ts";
+import type { TestSql } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import {
   addCheckedService,
   addService,
@@ -29,7 +30,7 @@ async function claimWindows(owner: TestSql, service: string, count: number): Pro
 }
 
 Deno.test("a batch answers for each entry in its order", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (const name of ["a", "b", "c"]) await addService(owner, name);
   const [first, second, third] = await claim(owner, 3);
@@ -49,7 +50,7 @@ Deno.test("a batch answers for each entry in its order", async () => {
 });
 
 Deno.test("a slot may be left out of an entry, and may come as a string or a number", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (const name of ["a", "b", "c"]) await addService(owner, name);
   const [first, second, third] = await claim(owner, 3);
@@ -67,7 +68,7 @@ Deno.test("a slot may be left out of an entry, and may come as a string or a num
 });
 
 Deno.test("several windows of one service in one batch count one by one, in slot order and not in the batch's", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   const windows = await claimWindows(owner, "inventory", 4);
@@ -87,7 +88,7 @@ Deno.test("several windows of one service in one batch count one by one, in slot
 });
 
 Deno.test("the same job twice in one batch is accepted once, by its first entry", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -103,7 +104,7 @@ Deno.test("the same job twice in one batch is accepted once, by its first entry"
 });
 
 Deno.test("an entry with the wrong slot is refused, and does not stand in the way of the right one", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -118,7 +119,7 @@ Deno.test("an entry with the wrong slot is refused, and does not stand in the wa
 });
 
 Deno.test("one poisonous observation costs only itself", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (let n = 0; n < 9; n++) await addService(owner, `service ${n}`);
   const jobs = await claim(owner, 9);
@@ -143,7 +144,7 @@ Deno.test("one poisonous observation costs only itself", async () => {
 });
 
 Deno.test("a job whose observation is poisonous three times ends FAILED with the error", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   for (const expected of ["READY", "READY", "FAILED"]) {
@@ -159,7 +160,7 @@ Deno.test("a job whose observation is poisonous three times ends FAILED with the
 });
 
 Deno.test("a poisoned batch leaves the windows of a service in slot order", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   const [oldest, older, newer, newest] = await claimWindows(owner, "inventory", 4);
@@ -182,7 +183,7 @@ Deno.test("a poisoned batch leaves the windows of a service in slot order", asyn
 });
 
 Deno.test("entries that are no completions at all are refused, and cost nothing but themselves", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -208,7 +209,7 @@ Deno.test("entries that are no completions at all are refused, and cost nothing 
 });
 
 Deno.test("an entry without an observation breaks its own attempt", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "a");
   await addService(owner, "b");
@@ -222,7 +223,7 @@ Deno.test("an entry without an observation breaks its own attempt", async () => 
 });
 
 Deno.test("a poisoned entry that is also late is refused, not broken", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { testDatabase, type TestSql } from "../../support/database.ts";
+import type { TestSql } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import { addCheckedService, claim, letTimePass, openWindow } from "../../support/services.ts";
 
 /** A service with windows of a minute that has been watched for ten, and the window that has just begun. */
@@ -10,7 +11,7 @@ async function serviceWithWindow(owner: TestSql): Promise<number> {
 }
 
 Deno.test("the job of a window can be made by hand, and a second call gets the same one", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   const slot = await serviceWithWindow(owner);
 
@@ -23,7 +24,7 @@ Deno.test("the job of a window can be made by hand, and a second call gets the s
 });
 
 Deno.test("the first submission's revision stands: a window submitted again after an edit keeps it", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   const slot = await serviceWithWindow(owner);
   await owner`select uptuple.enqueue_job('inventory', ${slot})`;
@@ -36,7 +37,7 @@ Deno.test("the first submission's revision stands: a window submitted again afte
 });
 
 Deno.test("a slot that is older than one interval is refused, and the newest window is named", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   const slot = await serviceWithWindow(owner);
 
@@ -48,7 +49,7 @@ Deno.test("a slot that is older than one interval is refused, and the newest win
 });
 
 Deno.test("a slot further than one interval ahead is refused", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   const slot = await serviceWithWindow(owner);
 
@@ -59,7 +60,7 @@ Deno.test("a slot further than one interval ahead is refused", async () => {
 });
 
 Deno.test("a slot off the grid is refused, and the window it lies in is named", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   const slot = await serviceWithWindow(owner);
 
@@ -71,7 +72,7 @@ Deno.test("a slot off the grid is refused, and the window it lies in is named", 
 });
 
 Deno.test("a slot before the service's grid began is refused", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   const slot = await serviceWithWindow(owner);
   await owner`update uptuple.service set first_slot = ${slot + 60}`;
@@ -84,7 +85,7 @@ Deno.test("a slot before the service's grid began is refused", async () => {
 });
 
 Deno.test("no job is made by hand for a disabled service, nor for one that is not there", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   const slot = await serviceWithWindow(owner);
   await owner`select uptuple.disable_service('inventory')`;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { testDatabase, type TestSql } from "../../support/database.ts";
+import type { TestSql } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import {
   addService,
   ANSWERED,
@@ -17,7 +18,7 @@ async function extend(sql: TestSql, job: ClaimedJob): Promise<Date | null> {
 }
 
 Deno.test("an extended lease ends thirty seconds after the call, and its owner can complete after the old end", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -35,7 +36,7 @@ Deno.test("an extended lease ends thirty seconds after the call, and its owner c
 });
 
 Deno.test("an ended lease cannot be extended, nor can another's", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -50,7 +51,7 @@ Deno.test("an ended lease cannot be extended, nor can another's", async () => {
 });
 
 Deno.test("a batch of extensions answers for each entry in its order", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "a");
   await addService(owner, "b");

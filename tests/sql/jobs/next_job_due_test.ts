@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { testDatabase, type TestSql } from "../../support/database.ts";
+import type { TestSql } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import { addCheckedService, addService, claimOne, letTimePass, makeWindowDue } from "../../support/services.ts";
 
 async function nextDue(sql: TestSql, region = "default"): Promise<number | null> {
@@ -8,13 +9,13 @@ async function nextDue(sql: TestSql, region = "default"): Promise<number | null>
 }
 
 Deno.test("when no job is known, there is no time to wait for", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
 
   assert.equal(await nextDue(database.owner), null);
 });
 
 Deno.test("a job that is due is due in no time, in its own region", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { region: "eu-west" });
 
@@ -23,7 +24,7 @@ Deno.test("a job that is due is due in no time, in its own region", async () => 
 });
 
 Deno.test("a job ahead, or a lease that runs, is due when its time comes", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   await owner`update uptuple.job set due_at = clock_timestamp() + interval '3 s'`;
@@ -37,7 +38,7 @@ Deno.test("a job ahead, or a lease that runs, is due when its time comes", async
 });
 
 Deno.test("a runtime is not kept awake by jobs that may no longer be claimed", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory");
   await makeWindowDue(owner, "inventory");

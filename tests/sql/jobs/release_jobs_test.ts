@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { testDatabase, type TestSql } from "../../support/database.ts";
+import type { TestSql } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import {
   addCheckedService,
   addService,
@@ -20,7 +21,7 @@ async function release(sql: TestSql, jobs: ClaimedJob[]): Promise<number> {
 }
 
 Deno.test("a released job is READY at once and its attempt is given back", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);
@@ -35,7 +36,7 @@ Deno.test("a released job is READY at once and its attempt is given back", async
 });
 
 Deno.test("a job can be given back any number of times and still has its three attempts", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
 
@@ -45,7 +46,7 @@ Deno.test("a job can be given back any number of times and still has its three a
 });
 
 Deno.test("a released job is first in line again", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "first");
   await letTimePass(owner, 5);
@@ -59,7 +60,7 @@ Deno.test("a released job is first in line again", async () => {
 });
 
 Deno.test("only jobs whose token and lease are good are given back, and the answer says how many", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (const name of ["a", "b", "c"]) await addService(owner, name);
   const [first, second, third] = await claim(owner, 3);
@@ -76,7 +77,7 @@ Deno.test("only jobs whose token and lease are good are given back, and the answ
 });
 
 Deno.test("a window that was given back is not probed after its successor was due, however often it was claimed before", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory", { every: "1 minute" });
   await makeWindowDue(owner, "inventory");
@@ -92,7 +93,7 @@ Deno.test("a window that was given back is not probed after its successor was du
 });
 
 Deno.test("a job that was given back before the end of its window is claimed again within it", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addCheckedService(owner, "inventory", { every: "1 minute" });
   await makeWindowDue(owner, "inventory");
@@ -105,7 +106,7 @@ Deno.test("a job that was given back before the end of its window is claimed aga
 });
 
 Deno.test("as many tokens as jobs, or an error that says so", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
 
   await assert.rejects(database.owner`select uptuple.release_jobs('{1,2}', '{}')`, {
     code: "22023",

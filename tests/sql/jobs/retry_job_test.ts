@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { testDatabase, type TestSql } from "../../support/database.ts";
+import type { TestSql } from "../../support/database.ts";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
 import {
   addService,
   ANSWERED,
@@ -18,25 +19,20 @@ async function retry(sql: TestSql, job: ClaimedJob, error = "the runtime stalled
 }
 
 Deno.test("a broken attempt is READY again after five seconds, the next one after ten", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { every: "1 day" });
 
   for (const [attempt, wait] of [[1, 5], [2, 10]] as const) {
     const job = await claimOne(owner);
     assert.equal(job.attempt, attempt);
+    const [before] = await owner`select clock_timestamp() as at`;
     assert.equal(await retry(owner, job), "READY");
 
-    const [row] = await owner`
-      select state, owner_token, error, attempts, round(extract(epoch from due_at - clock_timestamp()))::integer as wait
-      from uptuple.job`;
-    assert.deepEqual({ ...row }, {
-      state: "READY",
-      owner_token: null,
-      error: "the runtime stalled",
-      attempts: attempt,
-      wait,
-    });
+    const { state, owner_token, error, attempts, due_at } = await jobRow(owner, job.job_id);
+    assert.deepEqual([state, owner_token, error, attempts], ["READY", null, "the runtime stalled", attempt]);
+    const waitMs = (due_at as Date).getTime() - before.at.getTime();
+    assert.ok(waitMs >= wait * 1000 && waitMs < wait * 1000 + 4000, `due after ${waitMs} ms`);
     assert.deepEqual(await claim(owner), [], "it is not due yet");
     await letTimePass(owner, wait);
   }
@@ -44,7 +40,7 @@ Deno.test("a broken attempt is READY again after five seconds, the next one afte
 });
 
 Deno.test("the third broken attempt ends FAILED, and the job is never claimed again", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { every: "1 day" });
   for (const expected of ["READY", "READY", "FAILED"]) {
@@ -67,7 +63,7 @@ Deno.test("the third broken attempt ends FAILED, and the job is never claimed ag
 });
 
 Deno.test("a job that was retried can still be completed, and keeps its slot", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { every: "1 day" });
   const broken = await claimOne(owner);
@@ -82,7 +78,7 @@ Deno.test("a job that was retried can still be completed, and keeps its slot", a
 });
 
 Deno.test("a retry with another token, after the lease, or of a job that is done is refused and changes nothing", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory", { every: "1 day" });
   const job = await claimOne(owner);
@@ -102,7 +98,7 @@ Deno.test("a retry with another token, after the lease, or of a job that is done
 });
 
 Deno.test("a batch of retries answers for each entry in its order", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   for (const name of ["a", "b", "c"]) await addService(owner, name);
   const [first, second, third] = await claim(owner, 3);
@@ -126,7 +122,7 @@ Deno.test("a batch of retries answers for each entry in its order", async () => 
 });
 
 Deno.test("the error of a broken attempt is kept short and printable", async () => {
-  await using database = await testDatabase();
+  await using database = await emptiedDatabase();
   const { owner } = database;
   await addService(owner, "inventory");
   const job = await claimOne(owner);

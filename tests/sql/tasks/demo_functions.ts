@@ -38,6 +38,12 @@ export async function createDemoFunctions(sql: TestSql): Promise<void> {
       to uptuple_task`);
 }
 
+/** Switches the tasks that ship off, so that only a test's own are due. */
+export async function withoutShippedTasks(sql: TestSql): Promise<void> {
+  await sql`select uptuple.ensure_builtin_tasks()`;
+  await sql`update uptuple.task set enabled = false where source = 'builtin'`;
+}
+
 /** A row of `uptuple.claim_task`. */
 export interface Claimed {
   run_id: string;

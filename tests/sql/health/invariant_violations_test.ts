@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { addChannel, answer, claimOne, fail, record, recover } from "../../support/alerts.ts";
+import { type TestDatabase, testDatabase } from "../../support/database.ts";
+import { addService } from "../../support/services.ts";
+
+/**
+ * What breaks each invariant by hand, over the rows of `soundHistory`. The constraints of tables are dropped first, in the
+ * transaction that is rolled back.
+ */
+const breaches: Record<string, string[]> = {
+  "two verdicts for one window": ["insert into uptuple.result select * from uptuple.result where job_id is not null"],
+  "two jobs for one window": [
+    `insert into uptuple.job (scheduled_slot, service_id, due_at, revision, interval_seconds, region)
+     select scheduled_slot, service_id, due_at, revision, interval_seconds, region from uptuple.job`,
+  ],
+  "a job that is DONE has its result": ["delete from uptuple.result where job_id is not null"],
+  "a result belongs to a job that is DONE": ["update uptuple.job set state = 'READY' where state = 'DONE'"],
+  "a RUNNING job has a token and no other has one": [
+    "update uptuple.job set state = 'RUNNING' where state = 'DONE'",
+    "update uptuple.job set owner_token = gen_random_uuid() where state = 'DONE'",
+  ],
+  "attempts stay within their bound": ["update uptuple.job set attempts = 4", "update uptuple.job set attempts = -1"],
+  "a lease ends within its length": [
+    "update uptuple.job set state = 'RUNNING', owner_token = gen_random_uuid(), due_at = clock_timestamp() + interval '1 hour'",
+  ],
+  "a window is not further ahead than it is made": [
+    `insert into uptuple.job (scheduled_slot, service_id, due_at, revision, interval_seconds, region)
+     select extract(epoch from clock_timestamp() + interval '2 days'), 1, clock_timestamp(), 1, 30, 'default'`,
+  ],
+  "a state counts every result that was applied": ["update uptuple.service_state set applied_count = 1"],
+  "results are applied one after another": ["update uptuple.result set applied_order = 1 where applied_order = 2"],
+  "a state is DOWN exactly while its incident is open": [
+    "update uptuple.incident set closed_at = clock_timestamp(), closed_by = 'recovered'",
+    "update uptuple.incident set closed_at = null, closed_by = null where service_id = 1",
+    "update uptuple.service_state set status = 'UP', incident_id = null",
+  ],
+  "an incident has its FAILED, and its RECOVERED once it is closed": [
+    "delete from uptuple.event where kind = 'service.failed'",
+    "delete from uptuple.event where kind = 'service.recovered'",
+  ],
+  "a recovery has its failure": [
+    "delete from uptuple.event where kind = 'service.failed'",
+    "update uptuple.event set id = 1000 + id where kind = 'service.failed'",
+  ],
+  "a notice has the result that caused it": ["delete from uptuple.result where applied_order = 4"],
+  "a notice is sent after the older ones of its lane": [
+    `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp() where id = 2;
+     update uptuple.delivery set state = 'READY', finished_at = null where id = 1`,
+    `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp() where id = 2;
+     update uptuple.delivery set finished_at = clock_timestamp() + interval '1 s' where id = 1`,
+  ],
+  "a recovery is not sent past its dead failure": [
+    `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp() where id = 2;
+     update uptuple.delivery set state = 'DEAD' where id = 1`,
+  ],
+  "a notice that may be sent is the oldest live one of its lane": [
+    "update uptuple.delivery set state = 'READY' where service_id = 1",
+    "update uptuple.delivery set state = case id when 1 then 'SENDING' else 'READY' end where service_id = 1",
+    "update uptuple.delivery set state = case id when 1 then 'DEAD' else 'READY' end where service_id = 1",
+  ],
+  "a notice that waits has somebody to wait for": [
+    "update uptuple.delivery set state = 'WAITING' where id = 2",
+    "update uptuple.delivery set state = 'HELD' where id = 2",
+    "update uptuple.delivery set state = case id when 1 then 'DEAD' else 'WAITING' end where service_id = 1",
+  ],
+  "no more posts of a channel are under way than it allows": [
+    `insert into uptuple.delivery (event_number, channel_id, state, claim_token, due_at)
+     select id, 1, 'SENDING', gen_random_uuid(), clock_timestamp() + interval '10 s' from uptuple.event, generate_series(1, 2)`,
+  ],
+  "attempts of a notice stay within their bound": [
+    "update uptuple.delivery set attempts = 21",
+    "update uptuple.delivery set attempts = -1",
+  ],
+  "a delivery lease ends within its length": [
+    "update uptuple.delivery set state = 'SENDING', claim_token = gen_random_uuid(), due_at = clock_timestamp() + interval '1 hour'",
+  ],
+};
+
+/** Drops what would keep the tables from being broken. */
+const dropConstraints = `
+  do $$ declare object record; begin
+    drop index uptuple.result_window_key;
+    for object in
+      select conrelid::regclass as relation, conname as name
+      from pg_constraint
+      where connamespace = 'uptuple'::regnamespace and (contype in ('c', 'f') or conname in ('job_window_key', 'delivery_event_key'))
+        and conrelid::regclass::text ~ '^uptuple\\.(job|result|service_state|incident|event|delivery|delivery_attempt)$'
+      order by contype desc
+    loop
+      execute format('alter table %s drop constraint %I', object.relation, object.name);
+    end loop;
+    for object in
+      select conrelid::regclass as relation, conname as name
+      from pg_constraint
+      where connamespace = 'uptuple'::regnamespace and contype = 'c' and conrelid::regclass::text ~ '^uptuple\\.job_'
+    loop
+      execute format('alter table %s drop constraint %I', object.relation, object.name);
+    end loop;
+    alter table uptuple.event alter column id drop identity;
+  end $$`;
+
+/** A service with a job, an incident that is over and told, and one whose incident is open. */
+async function soundHistory(): Promise<TestDatabase> {
+  const database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "shop");
+  await owner`
+    select uptuple.complete_job(job_id, owner_token, '{"status": 200}') from uptuple.claim_job('probe')`;
+  await addService(owner, "cart");
+  await addChannel(owner, "ops");
+  await fail(owner, "shop");
+  await answer(owner, await claimOne(owner), { status: 200 });
+  await recover(owner, "shop");
+  await record(owner, "cart", "UP");
+  await fail(owner, "cart");
+  await owner`select uptuple.ensure_partitions()`;
+  return database;
+}
+
+Deno.test("a sound history breaks no invariant", async () => {
+  await using database = await soundHistory();
+  const viewer = await database.connect("uptuple_viewer");
+
+  assert.deepEqual([...await viewer`select * from uptuple.invariant_violations`], []);
+});
+
+Deno.test("every breach of an invariant is reported, and every invariant can be breached", async (t) => {
+  await using database = await soundHistory();
+  const { owner } = database;
+
+  for (const [invariant, ways] of Object.entries(breaches)) {
+    for (const [index, way] of ways.entries()) {
+      await t.step(`${invariant} (${index + 1})`, async () => {
+        await owner`begin`;
+        try {
+          await owner.unsafe(dropConstraints);
+          await owner.unsafe(way);
+          const reported = await owner`select distinct invariant from uptuple.invariant_violations`;
+          const names = [...reported].map((row) => row.invariant);
+          assert.ok(names.includes(invariant), `reported: ${names.join("; ") || "nothing"}`);
+        } finally {
+          await owner`rollback`;
+        }
+      });
+    }
+  }
+  await t.step("no invariant of the view is left out", async () => {
+    const view = await Deno.readTextFile(new URL("../../../sql/views/invariant_violations.sql", import.meta.url));
+    const invariants = [...view.matchAll(/^select '([^']+)'/gm)].map((match) => match[1]);
+    assert.deepEqual(invariants.toSorted(), Object.keys(breaches).toSorted());
+  });
+});

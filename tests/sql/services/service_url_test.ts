@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { emptiedDatabase } from "../../support/emptied_database.ts";
+
+/** A URL as a person writes it, and as it is stored. */
+const ACCEPTED: [url: string, stored: string][] = [
+  ["http://example.com", "http://example.com/"],
+  ["HTTPS://Example.COM/Path?Query=1", "https://example.com/Path?Query=1"],
+  ["http://example.com?x=1", "http://example.com/?x=1"],
+  ["http://example.com/#top", "http://example.com/"],
+  ["http://example.com#top", "http://example.com/"],
+  ["http://example.com:8080/x", "http://example.com:8080/x"],
+  ["http://example.com:/x", "http://example.com/x"],
+  ["http://example.com:80/x", "http://example.com/x"],
+  ["https://example.com:443/x", "https://example.com/x"],
+  ["https://example.com:0080/x", "https://example.com:80/x"],
+  ["http://localhost./x", "http://localhost./x"],
+  ["http://a_b.example/", "http://a_b.example/"],
+  ["http://мтр24.рф/x", "http://мтр24.рф/x"],
+  ["http://faß.example/", "http://faß.example/"],
+  ["http://example.com/käse/🧀?q=ü", "http://example.com/käse/🧀?q=ü"],
+  ["http://[2001:DB8:0::1]:8080/x", "http://[2001:db8::1]:8080/x"],
+  ["http://[::ffff:127.0.0.1]/", "http://[::ffff:127.0.0.1]/"],
+  ["http://127.0.0.1:1/", "http://127.0.0.1:1/"],
+  ["http://0177.0.0.1/", "http://127.0.0.1/"],
+  ["http://2130706433/", "http://127.0.0.1/"],
+  ["http://0x7f.1/", "http://127.0.0.1/"],
+  ["http://0x7F000001/", "http://127.0.0.1/"],
+  ["http://1.2.3/", "http://1.2.0.3/"],
+  ["http://127.0.0.1./", "http://127.0.0.1/"],
+  ["http://4294967295/", "http://255.255.255.255/"],
+  ["http://1.example/", "http://1.example/"],
+  ["http://user:p%40ss@example.com/", "http://user:p%40ss@example.com/"],
+  ["http://user@example.com/", "http://user@example.com/"],
+  ["http://:@example.com/", "http://:@example.com/"],
+  ["https://${UPTUPLE_SECRET_HOST}:8443/x", "https://${UPTUPLE_SECRET_HOST}:8443/x"],
+  ["https://user:${UPTUPLE_SECRET_PASSWORD}@example.com/", "https://user:${UPTUPLE_SECRET_PASSWORD}@example.com/"],
+  ["https://example.com/hook/${UPTUPLE_SECRET_PATH}", "https://example.com/hook/${UPTUPLE_SECRET_PATH}"],
+];
+
+/** A URL that cannot work, and what its refusal says after the URL. */
+const REFUSED: [url: string, message: RegExp][] = [
+  ["", /^url is missing$/],
+  ["   ", /^url is missing$/],
+  ["hhttps://example.com/", /does not start with http:\/\/ or https:\/\/$/],
+  ["ftp://example.com/", /does not start with http:\/\/ or https:\/\/$/],
+  ["file:///etc/passwd", /does not start with http:\/\/ or https:\/\/$/],
+  ["javascript:alert(1)", /does not start with http:\/\/ or https:\/\/$/],
+  ["example.com", /does not start with http:\/\/ or https:\/\/$/],
+  ["//example.com/", /does not start with http:\/\/ or https:\/\/$/],
+  ["https:example.com", /has no host that can be read$/],
+  ["http:/example.com", /has no host that can be read$/],
+  ["http://", /has no host$/],
+  ["http:///nohost", /has no host$/],
+  ["http://:8080/", /has no host$/],
+  ["http://user:password@/", /has no host$/],
+  ["http://?x", /has no host$/],
+  ["http://example.com\\@evil.example/", /has a character that a URL cannot hold$/],
+  ["http://ex ample/", /has a character that a URL cannot hold$/],
+  [" http://example.com/", /has a character that a URL cannot hold$/],
+  ["http://example.com/a b", /has a character that a URL cannot hold$/],
+  ["http://example.com/\n", /has a character that a URL cannot hold$/],
+  ["http://exa\u0001mple.com/", /has a character that a URL cannot hold$/],
+  ["http://example.com:0/", /has the port 0, which does not exist$/],
+  ["http://example.com:65536/", /has the port 65536, which does not exist$/],
+  ["http://example.com:99999999999/", /has the port 99999999999, which does not exist$/],
+  ["http://example.com:http/", /has the port http, which does not exist$/],
+  ["http://example.com:-1/", /has the port -1, which does not exist$/],
+  ["http://a..b/", /has a host with a label that is empty, too long, or starts with a hyphen$/],
+  ["http://.example.com/", /has a host with a label that is empty, too long, or starts with a hyphen$/],
+  ["http://-a.example/", /has a host with a label that is empty, too long, or starts with a hyphen$/],
+  [`http://${"a".repeat(64)}.example/`, /has a host with a label that is empty, too long, or starts with a hyphen$/],
+  [`http://${"a.".repeat(127)}example/`, /has a host with a label that is empty, too long, or starts with a hyphen$/],
+  ["http://exa%6dple.com/", /has a host with a character that no host name has$/],
+  ["http://a,b.example/", /has a host with a character that no host name has$/],
+  ["http://256.0.0.1/", /^'256.0.0.1' is not an IPv4 address$/],
+  ["http://1.2.3.4.5/", /^'1.2.3.4.5' is not an IPv4 address$/],
+  ["http://08.0.0.1/", /^'08.0.0.1' is not an IPv4 address$/],
+  ["http://4294967296/", /^'4294967296' is not an IPv4 address$/],
+  ["http://a.example.1/", /^'a.example.1' is not an IPv4 address$/],
+  ["http://[::1/", /has no host that can be read$/],
+  ["http://[::g]/", /has no valid IPv6 address in its brackets$/],
+  ["http://[127.0.0.1]/", /has no valid IPv6 address in its brackets$/],
+  ["http://[fe80::1%eth0]/", /has no valid IPv6 address in its brackets$/],
+  ["http://::1/", /has no host/],
+  ["http://user:100%@example.com/", /^url has user information with a broken percent-encoding$/],
+  [`http://example.com/${"x".repeat(2000)}`, /^url is 2019 characters long$/],
+];
+
+Deno.test("a URL that can be probed is stored in its canonical form", async (t) => {
+  await using database = await emptiedDatabase();
+
+  for (const [url, stored] of ACCEPTED) {
+    await t.step(url, async () => {
+      const [row] = await database
+        .owner`select uptuple.service_url(${url}) as url, uptuple.service_url(${stored}) as again`;
+      assert.equal(row.url, stored);
+      assert.equal(row.again, stored, "the canonical form of a canonical URL is itself");
+    });
+  }
+});
+
+Deno.test("a URL that cannot work is refused with what is wrong and the cure", async (t) => {
+  await using database = await emptiedDatabase();
+
+  for (const [url, message] of REFUSED) {
+    await t.step(url.slice(0, 60) || "nothing", async () => {
+      await assert.rejects(
+        database.owner`select uptuple.service_url(${url})`,
+        (error: { message: string; hint?: string; code: string }) => {
+          assert.match(error.message, message);
+          assert.equal(error.code, "22023");
+          assert.ok(error.hint && error.hint.length > 10, "a hint has the cure");
+          return true;
+        },
+      );
+    });
+  }
+  await t.step("null", async () => {
+    await assert.rejects(database.owner`select uptuple.service_url(null)`, {
+      code: "22023",
+      message: "url is missing",
+    });
+  });
+});
+
+Deno.test("every URL that is accepted is one that the runtime's parser reads, with the same host", async () => {
+  await using database = await emptiedDatabase();
+
+  for (const [url, stored] of ACCEPTED) {
+    if (stored.includes("${")) continue;
+    const [row] = await database.owner`select uptuple.service_url(${url}) as url`;
+    assert.equal(new URL(row.url).host, new URL(url).host, url);
+  }
+});
+
+Deno.test("a password in a URL is not shown in the status", async () => {
+  await using database = await emptiedDatabase();
+  const { owner } = database;
+  await owner`select uptuple.add_service(name => 'a', url => 'http://user:p%40ss@example.com/x?y=1')`;
+
+  const [shown] = await owner`select url from uptuple.status`;
+
+  assert.equal(shown.url, "http://***@example.com/x?y=1");
+});
