@@ -179,10 +179,10 @@ Deno.test("a claim buries a notice while a channel is being added: no deadlock",
   const operator = await database.connect();
   const operatorBackend = await backendOf(operator);
 
-  // The claim has to wait for the dead notice's row, so that the channel is asked for in the middle of it.
+  // The gate stops the claim when it has buried the dead notice and still holds its lane.
   const gate = await database.connect();
   await gate`begin`;
-  await gate`select from uptuple.delivery where state = 'SENDING' for no key update`;
+  await gate`lock table uptuple.delivery_attempt in share mode`;
   const claiming = claim(courier);
   await untilBlocked(owner, courierBackend);
   const adding = addChannel(operator, "boss");

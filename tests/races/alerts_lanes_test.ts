@@ -273,3 +273,28 @@ Deno.test("the last lease is found to have ended while its late answer comes in:
   const evidence = await owner`select outcome from uptuple.delivery_attempt`;
   assert.deepEqual([...evidence], [{ outcome: "DEAD" }]);
 });
+
+Deno.test("somebody holds a lane whose last lease has ended: a claim leaves it for the next one and takes the others", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "shop");
+  await addService(owner, "cart");
+  await addChannel(owner, "ops", { maxAttempts: 1 });
+  await fail(owner, "shop");
+  await claimOne(owner);
+  await passTime(owner, "30 seconds");
+  await fail(owner, "cart");
+  const holder = await database.connect();
+  const courier = await database.connect();
+  await neverWait(courier);
+
+  await holder`begin`;
+  await recover(holder, "shop");
+  assert.deepEqual((await claim(courier)).map((each) => JSON.parse(each.request.body).data.service), ["cart"]);
+  await holder`commit`;
+
+  assert.deepEqual(await deliveries(owner, "shop"), ["ops shop FAILED SENDING", "ops shop RECOVERED WAITING"]);
+  assert.deepEqual(await claim(courier), []);
+  assert.deepEqual(await deliveries(owner, "shop"), ["ops shop FAILED DEAD", "ops shop RECOVERED HELD"]);
+  assert.deepEqual(await violations(owner), []);
+});

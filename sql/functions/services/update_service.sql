@@ -1,4 +1,4 @@
--- Change a service. What is left out stays; an empty body or group_name takes it away.
+-- Change a service. What is left out stays; an empty body or group_name takes it away, and confirm_every of 0 gives back its default.
 --
 -- A change of what is sent or expected makes a new revision and touches no job that exists; a new interval starts a new grid after
 -- now (semantics 1.1, 1.4). Thresholds take effect with the next result. Writes service, service_revision, service_active.
@@ -56,7 +56,7 @@ begin
     perform uptuple.check_name('group_name', group_name);
   end if;
   perform uptuple.check_schedule(
-    every, time_limit, confirm_every,
+    every, time_limit, nullif(confirm_every, interval '0'),
     coalesce(failure_threshold, service.failure_threshold), coalesce(recovery_threshold, service.recovery_threshold),
     service.regions, coalesce(tags, service.tags)
   );
@@ -75,7 +75,7 @@ begin
         revision = service.revision,
         failure_threshold = coalesce(failure_threshold, changed.failure_threshold),
         recovery_threshold = coalesce(recovery_threshold, changed.recovery_threshold),
-        confirm_seconds = coalesce(extract(epoch from confirm_every), changed.confirm_seconds),
+        confirm_seconds = case when confirm_every is null then changed.confirm_seconds else nullif(extract(epoch from confirm_every), 0) end,
         updated_at = clock_timestamp()
     where changed.id = service.id;
   exception when unique_violation then
@@ -99,7 +99,7 @@ $function$;
 comment on function uptuple.update_service(
   text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[]
 ) is
-  'Change a service; what is left out stays as it is, an empty body or group_name takes it away. Returns the number of its revision. '
+  'Change a service; what is left out stays as it is, an empty body or group_name takes it away, confirm_every => ''0'' gives back its default. Returns the number of its revision. '
   'Jobs that exist keep the revision they were made with.';
 
 revoke execute on function uptuple.update_service(

@@ -276,3 +276,13 @@ Deno.test("jobs of two revisions of one service run side by side, each with its 
     select revision, status from uptuple.result where purpose <> 'FIRST' order by revision`;
   assert.deepEqual(rows.map((row) => ({ ...row })), [{ revision: 1, status: "DOWN" }, { revision: 2, status: "UP" }]);
 });
+
+Deno.test("confirm_every of 0 gives back its default", async () => {
+  await using database = await emptiedDatabase();
+  await addService(database.owner, "inventory", { confirmEvery: "7 seconds" });
+
+  await database.owner`select uptuple.update_service('inventory', confirm_every => '0')`;
+
+  const [row] = await database.owner`select confirm_seconds from uptuple.service`;
+  assert.equal(row.confirm_seconds, null);
+});
