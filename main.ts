@@ -51,10 +51,14 @@ if (config.roles.has("web")) {
   }
 }
 
-let stops = 0;
+let stoppingSince: number | null = null;
 async function stop(): Promise<void> {
-  stops += 1;
-  if (stops > 1) Deno.exit(130);
+  if (stoppingSince !== null) {
+    // Ctrl-C comes twice under `deno task`: from the terminal, and passed on by the task. A later one is a person's impatience.
+    if (performance.now() - stoppingSince > 1000) Deno.exit(130);
+    return;
+  }
+  stoppingSince = performance.now();
   await program.stop();
   Deno.exit(0);
 }

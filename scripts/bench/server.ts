@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { openClient, type Sql } from "../../src/database/client.ts";
+import { type EmbeddedServer, startEmbeddedServer } from "../../src/database/embedded.ts";
+import { withDatabase } from "../../src/database/url.ts";
+
+/** A PostgreSQL of a benchmark's own, durable as a real one, with all its files in a temporary directory. */
+export interface BenchServer extends AsyncDisposable {
+  /** Of the embedded server: its database is `uptuple`, empty. */
+  readonly url: string;
+  /** One connection, as the superuser, to the database `postgres`. */
+  readonly admin: Sql;
+  /** Makes an empty database and returns its URL. */
+  createDatabase(name: string): Promise<string>;
+  /** CPU that all processes of the server have taken since it started, in ms; NaN where there is no /proc. */
+  cpuMs(): number;
+  /** How much has been written to the log of the database, in bytes. */
+  walBytes(): Promise<number>;
+}
+
+/** Clock ticks a second, in which /proc counts CPU: the same on every Linux. */
+const TICKS_PER_SECOND = 100;
+
+/** Starts a server with fsync on and the settings it ships with. Its files are removed when it is disposed of. */
+export async function startBenchServer(): Promise<BenchServer> {
+  const directory = await Deno.makeTempDir({ prefix: "uptuple-bench-" });
+  // PostgreSQL runs as another user if this is root.
+  if (Deno.build.os !== "windows") await Deno.chmod(directory, 0o755);
+  const server = await startEmbeddedServer({ dataDir: directory });
+  const admin = openClient(withDatabase(server.url, "postgres"), { maxConnections: 1, applicationName: "bench" });
+  const postmaster = readPostmasterPid(server);
+  return {
+    url: server.url,
+    admin,
+    async createDatabase(name) {
+      await admin`create database ${admin(name)} template template0 encoding 'UTF8' locale 'C'`;
+      return withDatabase(server.url, name);
+    },
+    cpuMs: () => cpuOfServer(postmaster),
+    async walBytes() {
+      const [row] = await admin<{ bytes: number }[]>`
+        select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8 as bytes`;
+      return row?.bytes ?? NaN;
+    },
+    async [Symbol.asyncDispose]() {
+      await admin.end();
+      await server.stop();
+      await Deno.remove(directory, { recursive: true });
+    },
+  };
+}
+
+function readPostmasterPid(server: EmbeddedServer): number {
+  const text = Deno.readTextFileSync(join(server.directory, "data", "postmaster.pid"));
+  return Number(text.slice(0, text.indexOf("\n")));
+}
+
+/** The postmaster counts the CPU of its children that have ended; those that live count their own. */
+function cpuOfServer(postmaster: number): number {
+  if (Deno.build.os !== "linux") return NaN;
+  let ticks = 0;
+  for (const { name } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = readStat(name);
+    if (stat === null) continue;
+    if (Number(name) === postmaster) ticks += stat.own + stat.ofEndedChildren;
+    else if (stat.parent === postmaster) ticks += stat.own;
+  }
+  return ticks * 1000 / TICKS_PER_SECOND;
+}
+
+/** Fields 4 and 14 to 17 of /proc/<pid>/stat; the second, a name in brackets, may hold blanks. */
+function readStat(pid: string): { parent: number; own: number; ofEndedChildren: number } | null {
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(`/proc/${pid}/stat`);
+  } catch {
+    return null; // It has just ended.
+  }
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
+  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map((index) => fields[index]);
+  return { parent, own: user + system, ofEndedChildren: childUser + childSystem };
+}
