@@ -5,6 +5,8 @@
 -- last by whoever wrote to a lane, so that claims never look at blocked rows. Locks the lanes first, then judges with a fresh snapshot.
 -- Race, two channels answer for one service: each advances the lane of its own delivery. By service, each would hold its lane and wait
 -- for the other's. Writes delivery; wakes the runtimes if a notice became ready.
+--
+-- Lanes are read through OFFSET 0, one index lookup each: joined freely, with fresh statistics, all that waits anywhere was read for one.
 create or replace function uptuple.advance_lanes(service_ids bigint[], delivery_ids bigint[] default '{}')
 returns integer
 language plpgsql
@@ -31,16 +33,21 @@ begin
     where delivery.id = any (delivery_ids)
   ),
   lane as (
-    select delivery.id, delivery.event_number, delivery.service_id, delivery.channel_id, delivery.state,
-      count(*) filter (where delivery.state = 'DEAD') over (
-        partition by delivery.service_id, delivery.channel_id, case when channel.ordering = 'strict' then 0 else delivery.incident_id end
-        order by delivery.event_number
+    select unsettled.id, unsettled.event_number, touched.service_id, touched.channel_id, unsettled.state,
+      count(*) filter (where unsettled.state = 'DEAD') over (
+        partition by touched.service_id, touched.channel_id, case when channel.ordering = 'strict' then 0 else unsettled.incident_id end
+        order by unsettled.event_number
         rows between unbounded preceding and 1 preceding
       ) > 0 as held
     from touched
-    join uptuple.delivery on delivery.service_id = touched.service_id and delivery.channel_id = touched.channel_id
-    join uptuple.channel on channel.id = delivery.channel_id
-    where delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+    join uptuple.channel on channel.id = touched.channel_id
+    cross join lateral (
+      select delivery.id, delivery.event_number, delivery.incident_id, delivery.state
+      from uptuple.delivery
+      where delivery.service_id = touched.service_id and delivery.channel_id = touched.channel_id
+        and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+      offset 0
+    ) unsettled
   ),
   placed as (
     select lane.id, lane.state,

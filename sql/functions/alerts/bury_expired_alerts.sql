@@ -1,6 +1,6 @@
 -- Declare dead the notices whose last lease ran out without an answer, and let their lanes go on (semantics 3.4).
 --
--- Nearly always finds none, by the claim's index. A lane of which somebody holds a row is left for the next call, so that a claim never waits
+-- Nearly always finds none, by the index of what is being sent. A lane of which somebody holds a row is left for the next call, so that a claim never waits
 -- for one; the others are locked in the order of ids, and the channel table before them: claim_alerts locks channels next, and add_channel
 -- holds that table while it waits for lanes. Called by claim_alerts before it holds anything, and by sweep. Writes delivery and
 -- delivery_attempt.
@@ -25,7 +25,7 @@ begin
     select delivery.id
     from uptuple.channel
     join uptuple.delivery on delivery.channel_id = channel.id
-    where delivery.state = 'SENDING' and delivery.due_at <= at and delivery.attempts >= channel.max_attempts
+    where delivery.claim_token is not null and delivery.due_at <= at and delivery.attempts >= channel.max_attempts
     limit 1000
   );
   if expired = '{}' then
@@ -36,9 +36,14 @@ begin
   with lane as materialized (
     select given.id as expired_id, unsettled.id
     from uptuple.delivery given
-    join uptuple.delivery unsettled on unsettled.service_id = given.service_id and unsettled.channel_id = given.channel_id
+    cross join lateral (
+      select other.id
+      from uptuple.delivery other
+      where other.service_id = given.service_id and other.channel_id = given.channel_id
+        and other.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+      offset 0
+    ) unsettled
     where given.id = any (expired)
-      and unsettled.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
     union
     select given.id, given.id from unnest(expired) given (id)
   ),

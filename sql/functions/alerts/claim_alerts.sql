@@ -26,6 +26,8 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set enable_bitmapscan = off
+set enable_sort = off
+set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
 declare
@@ -51,19 +53,23 @@ begin
     where channel.enabled
       and coalesce(channel.paused_until <= at, true)
       and coalesce(channel.probe_at <= at, true)
-      and exists (
-        select from uptuple.delivery
-        where delivery.channel_id = channel.id and delivery.state in ('READY', 'SENDING') and delivery.due_at <= at
-      )
     order by channel.id
   loop
     exit when remaining = 0;
+    -- Asked channel by channel, for the head of the index: an EXISTS, here or above, was answered by a walk over all that waits.
+    continue when (
+      select delivery.due_at > at
+      from uptuple.delivery
+      where delivery.channel_id = candidate and delivery.state in ('READY', 'SENDING')
+      order by delivery.due_at
+      limit 1
+    ) is not false;
     select channel.* into target from uptuple.channel where channel.id = candidate for no key update;
     continue when not target.enabled or target.paused_until > at or target.probe_at > at;
 
     select target.max_in_flight - count(*) into free_slots
     from uptuple.delivery
-    where delivery.channel_id = target.id and delivery.state = 'SENDING' and delivery.due_at > at;
+    where delivery.channel_id = target.id and delivery.claim_token is not null and delivery.due_at > at;
     free_slots := least(free_slots, remaining, case when target.suspended_at is not null then 1 end);
     continue when free_slots <= 0;
 

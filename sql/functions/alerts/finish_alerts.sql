@@ -10,6 +10,10 @@ returns table (delivery_id bigint, outcome text)
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
 as $function$
 #variable_conflict use_variable
 declare

@@ -25,9 +25,14 @@ begin
         union
         select unsettled.id
         from uptuple.delivery given
-        join uptuple.delivery unsettled on unsettled.service_id = given.service_id and unsettled.channel_id = given.channel_id
+        cross join lateral (
+          select lane.id
+          from uptuple.delivery lane
+          where lane.service_id = given.service_id and lane.channel_id = given.channel_id
+            and lane.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+          offset 0
+        ) unsettled
         where given.id = any (delivery_ids)
-          and unsettled.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
         union
         select unnest(delivery_ids)
       )
