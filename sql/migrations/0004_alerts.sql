@@ -88,7 +88,8 @@ create table uptuple.delivery (
 );
 
 create index delivery_claim on uptuple.delivery (channel_id, due_at, id) where state in ('READY', 'SENDING');
-create index delivery_sending on uptuple.delivery (channel_id) where state = 'SENDING';
+-- By token, not by state, so that whoever looks for what is being sent never walks past what is ready in delivery_claim.
+create index delivery_sending on uptuple.delivery (channel_id, due_at) where claim_token is not null;
 create index delivery_dead on uptuple.delivery (finished_at) where state = 'DEAD';
 create index delivery_settled on uptuple.delivery (finished_at) where state in ('DELIVERED', 'DISCARDED', 'SUPERSEDED');
 create index delivery_lane on uptuple.delivery (service_id, channel_id, event_number)
