@@ -44,7 +44,11 @@ if (config.roles.has("web")) {
     if (error instanceof Deno.errors.AddrInUse) {
       refuse(`Port ${config.port} on ${config.host} is taken: stop what listens there, or set PORT to another one.`);
     }
-    if (error instanceof Deno.errors.AddrNotAvailable) {
+    if (error instanceof Deno.errors.PermissionDenied) {
+      refuse(`Port ${config.port} is for the administrator of this machine: set PORT to one above 1023.`);
+    }
+    const isNoAddress = error instanceof Error && error.message.startsWith("failed to lookup address");
+    if (error instanceof Deno.errors.AddrNotAvailable || isNoAddress) {
       refuse(`HOST is "${config.host}", which is no address of this machine: use 127.0.0.1 or 0.0.0.0.`);
     }
     throw error;

@@ -51,7 +51,9 @@ async function main(args: string[]): Promise<void> {
   }
 
   const [version] = await server.admin<{ version: string }[]>`select current_setting('server_version') as version`;
-  console.log(`PostgreSQL ${version?.version}, fsync on, ${navigator.hardwareConcurrency} cores shared with the clients, ${rounds} rounds`);
+  console.log(
+    `PostgreSQL ${version?.version}, fsync on, ${navigator.hardwareConcurrency} cores shared with the clients, ${rounds} rounds`,
+  );
   for (const mode of ["batch", "single"] as const) {
     const measures = new Map(programs.map((program) => [program, [] as Measure[]]));
     for (let round = 0; round <= rounds; round++) {
@@ -81,12 +83,15 @@ function rotate<Item>(items: Item[], by: number): Item[] {
 function report(mode: Mode, jobs: number, measures: Map<Program, Measure[]>): void {
   const rate = ({ jobs, ms }: Measure) => jobs / ms * 1000;
   const ours = [...measures.values()][0]?.map(rate) ?? [];
-  console.log(`\n${mode === "batch" ? "In batches" : "One at a time"}, ${whole(jobs)} jobs a round: medians (lowest to highest)`);
+  console.log(
+    `\n${mode === "batch" ? "In batches" : "One at a time"}, ${whole(jobs)} jobs a round: medians (lowest to highest)`,
+  );
   printTable(
     ["", "jobs/s", "", "uptuple is", "server CPU us/job", "client CPU us/job", "WAL bytes/job"],
     [...measures].map(([{ name }, each]) => {
       const rates = each.map(rate);
-      const perJob = (value: (measure: Measure) => number) => whole(median(each.map((measure) => value(measure) / measure.jobs)));
+      const perJob = (value: (measure: Measure) => number) =>
+        whole(median(each.map((measure) => value(measure) / measure.jobs)));
       return [
         name,
         whole(median(rates)),

@@ -31,7 +31,8 @@ const NUMERIC_TYPES = new Set([20, 21, 23, 26, 700, 701, 1700]);
 
 /** Runs SQL statements one after another, up to the first that fails, and prints what psql would. */
 async function main(args: string[]): Promise<number> {
-  if (args.length === 0 && Deno.stdin.isTerminal()) {
+  const asksForHelp = args.length === 1 && (args[0] === "--help" || args[0] === "-h");
+  if (asksForHelp || args.length === 0 && Deno.stdin.isTerminal()) {
     console.error(USAGE);
     return 2;
   }

@@ -3,7 +3,7 @@ import type { Config } from "./config.ts";
 import type { Database } from "./database/connect.ts";
 import type { EmbeddedServer } from "./database/embedded.ts";
 import { lateDatabase } from "./database/late.ts";
-import { openDatabase, StartError } from "./database/open.ts";
+import { type OpenDatabase, openDatabase, StartError } from "./database/open.ts";
 import { createRuntime, type Runtime } from "./runtime.ts";
 import { createWake } from "./wake.ts";
 import { welcome } from "./welcome.ts";
@@ -28,6 +28,8 @@ export interface Program {
 const logger = getLogger(["uptuple", "program"]);
 /** Whoever asks a program to stop kills it 5 s later. */
 const STOP_LIMIT_MS = 2_500;
+/** What is being opened may come to its end for this long, in ms, so that no server is left behind. */
+const OPENING_LIMIT_MS = 3_000;
 /** How often the program's own server is looked after while it does not answer, in ms. */
 const REVIVE_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
@@ -37,14 +39,14 @@ export function createProgram(config: Config): Program {
   const database = lateDatabase();
   const stopping = new AbortController();
   let runtime: Runtime | null = null;
-  let server: EmbeddedServer | null = null;
+  let opening: Promise<OpenDatabase> | null = null;
 
-  async function open(): ReturnType<typeof openDatabase> {
+  async function open(): Promise<OpenDatabase> {
     for (let retryMs = 1000;; retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)) {
       try {
         return await openDatabase(config);
       } catch (error) {
-        if (!config.onDeploy || !(error instanceof StartError)) throw error;
+        if (!config.onDeploy || !(error instanceof StartError) || stopping.signal.aborted) throw error;
         logger.error("{message}", { message: error.message });
         await createWake().sleep(retryMs, stopping.signal);
       }
@@ -77,35 +79,44 @@ export function createProgram(config: Config): Program {
   const program: Program = {
     database,
     async start() {
-      const opened = await open();
-      server = opened.server;
-      if (stopping.signal.aborted) {
-        await opened.database.close();
-        return await server?.stop();
-      }
+      opening = open();
+      const opened = await opening.catch((error) => {
+        // Ctrl-C at a terminal also ends what a start runs.
+        if (stopping.signal.aborted) return null;
+        throw error;
+      });
+      if (opened === null || stopping.signal.aborted) return;
       database.open(opened.database);
       runtime = createRuntime(config, opened, (name) => Deno.env.get(name));
       void program.tick();
-      if (server !== null) void keepServerAlive(server);
-      await welcome(config, opened);
+      if (opened.server !== null) void keepServerAlive(opened.server);
+      await guarded("The welcome", () => welcome(config, opened));
     },
     tick: () => guarded("The work of a tick", (work) => work.tick()),
     heartbeat: () => guarded("The heartbeat", (work) => work.heartbeat()),
     async stop() {
       stopping.abort();
+      const opened = await within(OPENING_LIMIT_MS, opening?.catch(() => undefined));
       await within(STOP_LIMIT_MS, runtime?.stop());
-      await within(1000, database.close());
-      await server?.stop();
+      await within(1000, opened?.database.close());
+      await opened?.server?.stop();
     },
   };
   return program;
 }
 
-async function within(limitMs: number, work: Promise<void> | undefined): Promise<void> {
+/** What the work comes to; undefined if it fails, or is not done in time. */
+async function within<Result>(limitMs: number, work: Promise<Result> | undefined): Promise<Result | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
+  const limit = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
   });
-  await Promise.race([work, limit]).catch((error) => logger.warn("Stopping: {error}", { error }));
-  clearTimeout(timer);
+  try {
+    return await Promise.race([work, limit]);
+  } catch (error) {
+    logger.warn("Stopping: {error}", { error });
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -8,7 +8,7 @@ import { createJobLoop } from "./jobs/job_loop.ts";
 import { transportChoice } from "./jobs/http/transport.ts";
 import { RELEASE } from "./release.ts";
 import { secretStore } from "./secrets.ts";
-import { createShift } from "./shift.ts";
+import { createShift, type Shift } from "./shift.ts";
 import { createTaskLoop } from "./tasks/task_loop.ts";
 import { createWake } from "./wake.ts";
 
@@ -41,13 +41,15 @@ export function createRuntime(
   variable: (name: string) => string | undefined,
 ): Runtime {
   const { worker, region, roles } = config;
-  const shift = createShift();
+  const stopping = new AbortController();
   const secrets = secretStore(variable);
   const transport = transportChoice(config.onDeploy);
   const jobs = createJobLoop({ database, worker, region, secrets, transport });
   const alerts = createAlertLoop({ database, worker, secrets, transport });
   const tasks = createTaskLoop({ database, url, worker, tasksFile: config.tasksFile, variable });
-  let working: Promise<unknown> | null = null;
+  let shift: Shift | null = null;
+  let working: Promise<void> | null = null;
+  let isAnotherShiftWanted = false;
   let listening = false;
 
   async function listen(): Promise<void> {
@@ -58,7 +60,7 @@ export function createRuntime(
     await database.listen("uptuple_tasks", tasks.wake, tasks.wake);
   }
 
-  async function report(): Promise<void> {
+  async function report(shift: Shift): Promise<void> {
     const pause = createWake();
     while (!shift.over) {
       try {
@@ -71,28 +73,41 @@ export function createRuntime(
     }
   }
 
-  function startLoops(): Promise<unknown> {
-    const loops = [report(), enqueueJobs(database, shift, jobs.wake), tasks.run(shift)];
+  async function work(shift: Shift): Promise<void> {
+    const loops = [report(shift), enqueueJobs(database, shift, jobs.wake), tasks.run(shift)];
     if (roles.has("probe")) loops.push(jobs.run(shift));
     if (roles.has("deliver")) loops.push(alerts.run(shift));
-    return Promise.all(loops).finally(() => {
+    await Promise.all(loops);
+  }
+
+  /** A tick that comes too late to extend a shift begins another, as soon as the work of the old one is done. */
+  async function workInShifts(): Promise<void> {
+    try {
+      do {
+        isAnotherShiftWanted = false;
+        shift = createShift();
+        shift.extend(SHIFT_MS);
+        await work(shift);
+      } while (isAnotherShiftWanted && !stopping.signal.aborted);
+    } finally {
       working = null;
-    });
+    }
   }
 
   return {
     async tick() {
-      if (!roles.has("probe") && !roles.has("deliver")) return;
-      shift.extend(SHIFT_MS);
+      if (!roles.has("probe") && !roles.has("deliver") || stopping.signal.aborted) return;
       await listen();
-      working ??= startLoops();
-      await createWake().sleep(TICK_MS, shift.stopped);
+      if (shift?.extend(SHIFT_MS) !== true) isAnotherShiftWanted = true;
+      working ??= workInShifts();
+      await createWake().sleep(TICK_MS, stopping.signal);
     },
     async heartbeat() {
       if (config.heartbeatUrl !== null) await callHeartbeat(config.heartbeatUrl, database);
     },
     async stop() {
-      shift.stop();
+      stopping.abort();
+      shift?.stop();
       await working;
       try {
         await database.query`select uptuple.retire_worker(${worker})`;

@@ -22,7 +22,8 @@ export async function welcome(config: Config, { database, migration, server }: O
   if (config.roles.has("web")) lines.push(`  page      ${pageUrl(config)}`);
   lines.push(`  database  ${where}`);
   if (migration !== null && migration.applied.length > 0) {
-    lines.push(`  schema    ${migration.applied.length} migrations applied`);
+    const { length } = migration.applied;
+    lines.push(`  schema    ${length} ${length === 1 ? "migration" : "migrations"} applied`);
   }
   if (migration !== null && migration.missingRoles.length > 0) {
     lines.push(

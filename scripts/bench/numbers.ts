@@ -36,6 +36,8 @@ export function numberOption(args: readonly string[], name: string, otherwise: n
   const at = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
   if (at === -1) return otherwise;
   const text = args[at]?.includes("=") ? args[at].slice(name.length + 3) : args[at + 1];
-  if (text === undefined || !/^[1-9]\d{0,8}$/.test(text)) throw new Error(`--${name} is "${text ?? ""}": give a whole number.`);
+  if (text === undefined || !/^[1-9]\d{0,8}$/.test(text)) {
+    throw new Error(`--${name} is "${text ?? ""}": give a whole number.`);
+  }
   return Number(text);
 }

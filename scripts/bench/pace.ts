@@ -6,7 +6,11 @@ const TICK_MS = 10;
  *
  * @param start Begins one piece of work.
  */
-export async function atRate(perSecond: number, seconds: number, start: (turn: number) => Promise<void>): Promise<void> {
+export async function atRate(
+  perSecond: number,
+  seconds: number,
+  start: (turn: number) => Promise<void>,
+): Promise<void> {
   const total = perSecond * seconds;
   const startedAt = performance.now();
   const underWay: Promise<void>[] = [];

@@ -68,7 +68,10 @@ export async function startProgram<Hello>(
 }
 
 /** Says hello, then answers each command until the standard input ends. */
-export async function answerLines<Command>(hello: object, answer: (command: Command) => Promise<object>): Promise<void> {
+export async function answerLines<Command>(
+  hello: object,
+  answer: (command: Command) => Promise<object>,
+): Promise<void> {
   console.log(JSON.stringify(hello));
   for await (const line of createInterface({ input: process.stdin })) {
     console.log(JSON.stringify(await answer(JSON.parse(line))));

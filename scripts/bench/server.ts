@@ -17,17 +17,32 @@ export interface BenchServer extends AsyncDisposable {
   walBytes(): Promise<number>;
 }
 
+const END_SIGNALS: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
+
 /** Clock ticks a second, in which /proc counts CPU: the same on every Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** Starts a server with fsync on and the settings it ships with. Its files are removed when it is disposed of. */
-export async function startBenchServer(): Promise<BenchServer> {
+/**
+ * Starts a server with fsync on and the settings it ships with. Its files are removed when it is disposed of.
+ *
+ * @param settings Settings that differ, as `alter system set` takes them.
+ */
+export async function startBenchServer(settings: Record<string, string> = {}): Promise<BenchServer> {
   const directory = await Deno.makeTempDir({ prefix: "uptuple-bench-" });
   // PostgreSQL runs as another user if this is root.
   if (Deno.build.os !== "windows") await Deno.chmod(directory, 0o755);
-  const server = await startEmbeddedServer({ dataDir: directory });
+  const server = await startWith(directory, settings);
   const admin = openClient(withDatabase(server.url, "postgres"), { maxConnections: 1, applicationName: "bench" });
   const postmaster = readPostmasterPid(server);
+  let removal: Promise<void> | undefined;
+  const remove = () =>
+    removal ??= (async () => {
+      await server.stop();
+      await Deno.remove(directory, { recursive: true });
+    })();
+  // On a signal nothing is disposed of by itself, and the server would run on.
+  const onSignal = () => void remove().finally(() => Deno.exit(130));
+  for (const signal of END_SIGNALS) Deno.addSignalListener(signal, onSignal);
   return {
     url: server.url,
     admin,
@@ -42,11 +57,22 @@ export async function startBenchServer(): Promise<BenchServer> {
       return row?.bytes ?? NaN;
     },
     async [Symbol.asyncDispose]() {
-      await admin.end();
-      await server.stop();
-      await Deno.remove(directory, { recursive: true });
+      for (const signal of END_SIGNALS) Deno.removeSignalListener(signal, onSignal);
+      await admin.end({ timeout: 1 });
+      await remove();
     },
   };
+}
+
+/** Some settings count from the next start only. */
+async function startWith(directory: string, settings: Record<string, string>): Promise<EmbeddedServer> {
+  const server = await startEmbeddedServer({ dataDir: directory });
+  if (Object.keys(settings).length === 0) return server;
+  const sql = openClient(server.url, { maxConnections: 1, applicationName: "bench" });
+  for (const [name, value] of Object.entries(settings)) await sql.unsafe(`alter system set ${name} = '${value}'`);
+  await sql.end();
+  await server.stop();
+  return await startEmbeddedServer({ dataDir: directory });
 }
 
 function readPostmasterPid(server: EmbeddedServer): number {
@@ -77,6 +103,8 @@ function readStat(pid: string): { parent: number; own: number; ofEndedChildren: 
     return null; // It has just ended.
   }
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
-  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map((index) => fields[index]);
+  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map((index) =>
+    fields[index]
+  );
   return { parent, own: user + system, ofEndedChildren: childUser + childSystem };
 }

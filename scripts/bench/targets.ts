@@ -1,6 +1,6 @@
 /**
  * Targets for benchmarks, as a program of their own: a server for HTTP and one for HTTPS on loopback, which answer every request with
- * three bytes and close. `/check/7` fails while it is told that the first seven, or more, shall fail.
+ * three bytes and close, unless they are told that some shall fail or hang.
  */
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
@@ -17,14 +17,19 @@ export interface Targets {
   authority: string;
 }
 
-/** Told to the targets: from now on the checks 1 to `failing` fail. */
+/** Told to the targets, whose URLs end with `/check/` and a number. What is left out stays as it is. */
 export interface TargetsCommand {
-  failing: number;
+  /** The targets up to this number fail. At first 0. */
+  failing?: number;
+  /** The targets above this number never answer. At first none. */
+  hangingAfter?: number;
 }
 
-const OK = Buffer.from("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\nOK\n");
+const OK = Buffer.from(
+  "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\nOK\n",
+);
 const FAILURE = Buffer.from("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-let failing = 0;
+const behaviour: Required<TargetsCommand> = { failing: 0, hangingAfter: Infinity };
 
 function serve(socket: Socket): void {
   let received = "";
@@ -34,7 +39,7 @@ function serve(socket: Socket): void {
     if (!received.includes("\r\n\r\n")) return;
     const check = Number(/^GET \/check\/(\d+) /.exec(received)?.[1]);
     received = "";
-    socket.end(check <= failing ? FAILURE : OK);
+    if (!(check > behaviour.hangingAfter)) socket.end(check <= behaviour.failing ? FAILURE : OK);
   });
 }
 
@@ -54,10 +59,7 @@ if (import.meta.main) {
     https: `https://127.0.0.1:${await listen(secure)}`,
     authority: root.pem,
   };
-  await answerLines<TargetsCommand>(targets, (command) => {
-    failing = command.failing;
-    return Promise.resolve(command);
-  });
+  await answerLines<TargetsCommand>(targets, (command) => Promise.resolve(Object.assign(behaviour, command)));
   plain.close();
   secure.close();
 }

@@ -38,7 +38,9 @@ async function claimAndComplete(sql: Sql, batchSize: number): Promise<number> {
     ...{ job_id, scheduled_slot, owner_token },
     observation: cannedObservation(Number(job_id)),
   }));
-  const answers = await sql<{ outcome: string }[]>`select * from uptuple.complete_jobs(${sql.json(completions as never)})`;
+  const answers = await sql<{ outcome: string }[]>`select * from uptuple.complete_jobs(${
+    sql.json(completions as never)
+  })`;
   const refused = answers.find(({ outcome }) => outcome !== "ACCEPTED");
   if (refused !== undefined) throw new Error(`A completion was answered ${refused.outcome}.`);
   return jobs.length;

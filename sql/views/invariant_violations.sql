@@ -177,7 +177,40 @@ where delivery.attempts not between 0 and 20
 union all
 select 'a delivery lease ends within its length', format('delivery %s is leased until %s', id, due_at)
 from uptuple.delivery
-where state = 'SENDING' and due_at > clock_timestamp() + interval '35 s';
+where state = 'SENDING' and due_at > clock_timestamp() + interval '35 s'
+
+union all
+select 'a lock is not held longer than its own time', format('lock %s is held until %s, and its time is %s', name, lock_until, at_most_for)
+from uptuple.lock
+where lock_until > clock_timestamp() + at_most_for + interval '5 s'
+
+union all
+select 'two fires of a task at one time', format('task %s, fire at %s has %s', task, fire_at, count(*))
+from uptuple.task_run
+group by task, fire_at
+having count(*) > 1
+
+union all
+select 'two runs under one lock at a time', format('lock %s: run %s until %s, run %s from %s', earlier.lock_name, earlier.id, earlier.lease_until, later.id, later.claimed_at)
+from uptuple.task_run earlier
+join uptuple.task_run later on later.lock_name = earlier.lock_name and later.id <> earlier.id
+where earlier.state = 'RUNNING' and later.state = 'RUNNING'
+  and (later.claimed_at, later.id) > (earlier.claimed_at, earlier.id)
+  and later.claimed_at < earlier.lease_until
+
+union all
+select 'a run that is under way holds its lock', format('run %s, lock %s', run.id, run.lock_name)
+from uptuple.task_run run
+where run.state = 'RUNNING' and run.lease_until > clock_timestamp()
+  and not exists (
+    select from uptuple.lock
+    where lock.name = run.lock_name and lock.token = run.token and lock.lock_until >= run.lease_until
+  )
+
+union all
+select 'a run SUCCEEDED if and only if its work was committed', format('run %s of %s is %s, executed at %s', id, task, state, executed_at)
+from uptuple.task_run
+where (state = 'SUCCEEDED') <> (executed_at is not null) and state <> 'RUNNING';
 
 comment on view uptuple.invariant_violations is
   'Every breach of the promises that SQL can see within retention. It is empty, always.';

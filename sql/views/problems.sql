@@ -48,10 +48,17 @@ from (
     'If it was stopped for good, it is forgotten after a day.'
   from uptuple.workers
   where state = 'LOST'
+
+  union all
+  select 9, 'warning', format('A snapshot is held for %s minutes, and keeps vacuum from cleaning up: %s.',
+      floor(extract(epoch from snapshot.age) / 60), snapshot.holder),
+    'End that transaction, or select pg_terminate_backend(...) with its session''s number; idle_in_transaction_session_timeout prevents it.'
+  from uptuple.oldest_snapshot() snapshot
+  where snapshot.age > interval '5 minutes'
 ) problem
 order by problem.rank, problem.problem;
 
 comment on view uptuple.problems is
-  'What is wrong with the monitor itself (no service, nobody to tell, suspended channels, dead notices, lost runtimes, a backlog), with the cure.';
+  'What is wrong with the monitor itself (no service, nobody to tell, suspended channels, dead notices, lost runtimes, a backlog, an old snapshot), with the cure.';
 
 grant select on uptuple.problems to uptuple_worker, uptuple_operator, uptuple_viewer;

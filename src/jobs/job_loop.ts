@@ -16,7 +16,7 @@ export interface JobLoopOptions {
   secrets: SecretStore;
   /** Chooses how requests are carried. */
   transport: () => Promise<Transport>;
-  /** Probes under way at once. Default 200. */
+  /** Probes under way at once. Default 1000. */
   slots?: number;
 }
 
@@ -33,10 +33,18 @@ export interface JobLoop {
 const logger = getLogger(["uptuple", "jobs"]);
 /** The longest sleep between two looks, in ms: NOTIFY is a hint only, and windows are made a little ahead. */
 const POLL_MS = 1000;
-/** The shortest one, so that a due job that nobody may claim makes no busy loop. */
-const PAUSE_MS = 20;
-/** Jobs per claim: more would make one transaction long. */
-const CLAIM_LIMIT = 200;
+/**
+ * The shortest one. Jobs that come due meanwhile are claimed together: at 333 checks a second the server took 425 us of CPU a check, and
+ * 700 us when a claim that had found jobs was followed by the next one at once; claims were 19 ms late (p50) and not 6 ms.
+ */
+const PAUSE_MS = 25;
+/**
+ * Probes that began in the last half second, at once; and so jobs per claim, since more would make one transaction long. What takes longer
+ * waits for its target and hardly for this process, and leaves its place to others: a thousand services that hang must not hold up
+ * those that answer, and a thousand handshakes that begin together would measure each other.
+ */
+const YOUNG_LIMIT = 200;
+const YOUNG_MS = 500;
 /** A probe is not started with less than its timeout and this many ms of its lease left. */
 const LEASE_MARGIN_MS = 5000;
 /** How long probes may still finish when the program stops, in ms; then they are given back. */
@@ -48,10 +56,18 @@ const LONGEST_RETRY_MS = 5000;
 /** @param options What to work with. */
 export function createJobLoop(options: JobLoopOptions): JobLoop {
   const { database, worker, region } = options;
-  const slots = options.slots ?? 200;
+  const slots = options.slots ?? 1000;
   const wake = createWake();
   const completions = createCompletions(database);
-  const running = new Set<Promise<void>>();
+  /** When each of the jobs under way was started, by `performance.now()`. */
+  const running = new Map<Promise<void>, number>();
+
+  function freeSlots(): number {
+    const youngSince = performance.now() - YOUNG_MS;
+    let young = 0;
+    for (const startedAt of running.values()) if (startedAt > youngSince) young += 1;
+    return Math.min(slots - running.size, YOUNG_LIMIT - young);
+  }
 
   async function claim(free: number): Promise<ClaimedJob[]> {
     const askedAt = performance.now();
@@ -101,14 +117,9 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
           error,
         })
       )
-      .finally(() => {
-        running.delete(task);
-        if (full) wake.now();
-      });
-    running.add(task);
+      .finally(() => running.delete(task));
+    running.set(task, performance.now());
   }
-
-  let full = false;
 
   async function run(shift: Shift): Promise<void> {
     const stop = new AbortController();
@@ -116,12 +127,11 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
     while (!shift.over) {
       let pauseMs: number;
       try {
-        const free = Math.min(slots - running.size, CLAIM_LIMIT);
+        const free = freeSlots();
         const jobs = free > 0 ? await claim(free) : [];
         for (const job of jobs) start(job, stop.signal);
-        full = running.size >= slots;
-        if (jobs.length > 0 && !full) continue;
-        pauseMs = full ? POLL_MS : await untilNextDue();
+        // With every free slot taken there may be more that is due, for the slots that come free meanwhile.
+        pauseMs = jobs.length === free ? PAUSE_MS : await untilNextDue();
         retryMs = RETRY_MS;
       } catch (error) {
         if (!(error instanceof DatabaseUnavailableError)) logger.error("Claiming jobs failed: {error}", { error });
@@ -132,9 +142,9 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
     }
     if (shift.stopped.aborted) {
       const farewell = setTimeout(() => stop.abort(), FAREWELL_MS);
-      await Promise.all(running);
+      await Promise.all(running.keys());
       clearTimeout(farewell);
-    } else await Promise.all(running);
+    } else await Promise.all(running.keys());
     await completions.drain();
   }
 

@@ -29,6 +29,8 @@ const logger = getLogger(["uptuple", "locks"]);
 const MARGIN = 0.1;
 /** Wait before an extension that the database did not answer is asked for again, in ms, or a twentieth of the time if that is less. */
 const RETRY_MS = 500;
+/** The longest time that a timer can be set to, in ms: 24 days. A longer lock is extended and given up as if it were as long. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Runs work under a named lock, and gives the lock back. Returns at once if another instance holds it.
@@ -107,9 +109,10 @@ function keepLock({ database, name, token, atMostMs, askedAt }: Held): Holding {
 
   function heldSince(since: number): void {
     clearTimeout(expiry);
-    const stopAt = since + atMostMs * (1 - MARGIN);
-    expiry = setTimeout(() => lose(`it could not be extended within ${atMostMs} ms`), stopAt - performance.now());
-    extension = setTimeout(extend, since + atMostMs / 2 - performance.now());
+    const lengthMs = Math.min(atMostMs, LONGEST_TIMER_MS);
+    const stopAt = since + lengthMs * (1 - MARGIN);
+    expiry = setTimeout(() => lose(`it could not be extended within ${lengthMs} ms`), stopAt - performance.now());
+    extension = setTimeout(extend, since + lengthMs / 2 - performance.now());
   }
 
   async function extend(): Promise<void> {

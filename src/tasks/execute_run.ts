@@ -12,8 +12,13 @@ const logger = getLogger(["uptuple", "tasks"]);
 const ANSWER_MS = 3000;
 /** A run that has less than this left of its lock, in ms, is not begun: what it did might overlap with the next. */
 const LEAST_MS = 100;
+/** How much earlier than the lock runs out a statement is cut, in ms. */
+const MARGIN_MS = 300;
+/** The longest wait for a connection, in ms. */
+const CONNECT_MS = 10_000;
 /** How often the server looks whether the client of a running statement is still there, in ms. */
 const CLIENT_CHECK_MS = 1000;
+const TOO_LATE: Execution = { error: "the task's lock was about to run out before it could begin", code: null };
 const INTEGER = /^\d+$/;
 const UUID = /^[0-9a-f-]{36}$/;
 
@@ -28,18 +33,17 @@ const UUID = /^[0-9a-f-]{36}$/;
  * @param stop Cancels it when the runtime stops.
  */
 export async function executeRun(url: string, run: ClaimedRun, stop: AbortSignal): Promise<Execution> {
-  const timeoutMs = Math.floor(Math.min(run.statementTimeoutMs, run.leaseEnd - performance.now() - ANSWER_MS / 10));
-  if (timeoutMs < LEAST_MS) return { error: "the task's lock was about to run out before it could begin", code: null };
+  if (timeLeft(run) < LEAST_MS) return TOO_LATE;
   const client = openClient(url, {
     maxConnections: 1,
     applicationName: "uptuple task",
-    connectTimeoutMs: Math.min(10_000, timeoutMs),
+    connectTimeoutMs: Math.min(CONNECT_MS, timeLeft(run)),
     onNotice: ({ severity, message }) => {
       logger.info("{task}: {severity} {message}", { task: run.task, trace: run.trace, severity, message });
     },
   });
   try {
-    return await execute(client, url, run, timeoutMs, stop);
+    return await execute(client, url, run, stop);
   } catch (error) {
     const { message, code } = error as { message?: string; code?: string };
     const reason = stop.aborted ? "the runtime was stopped" : null;
@@ -49,15 +53,17 @@ export async function executeRun(url: string, run: ClaimedRun, stop: AbortSignal
   }
 }
 
-async function execute(
-  client: Sql,
-  url: string,
-  run: ClaimedRun,
-  timeoutMs: number,
-  stop: AbortSignal,
-): Promise<Execution> {
+/** How long the run's statement may take if it begins now, in ms. */
+function timeLeft(run: ClaimedRun): number {
+  return Math.floor(Math.min(run.statementTimeoutMs, run.leaseEnd - performance.now() - MARGIN_MS));
+}
+
+async function execute(client: Sql, url: string, run: ClaimedRun, stop: AbortSignal): Promise<Execution> {
   if (!INTEGER.test(run.runId) || !UUID.test(run.token)) throw new TypeError("a claimed run has a number and a uuid");
-  if (!parseDatabaseUrl(url).transactionPooler) await watchClient(client);
+  await withDeadline(connected(client, parseDatabaseUrl(url).transactionPooler), CONNECT_MS + ANSWER_MS);
+  // Counted from here, since connecting takes time of the lock.
+  const timeoutMs = timeLeft(run);
+  if (timeoutMs < LEAST_MS) return TOO_LATE;
   // One message of several statements, which cannot have parameters: so the timeout holds through a transaction pooler too.
   const query = client.unsafe(`
     begin;
@@ -79,8 +85,15 @@ async function execute(
   }
 }
 
-/** Asks the server to cut the statement when this process is gone. Some systems cannot; the statement's timeout is there still. */
-async function watchClient(client: Sql): Promise<void> {
+/**
+ * Connects, and asks the server to cut the statement when this process is gone. Some systems cannot, and behind a transaction pooler
+ * the setting would stay for others; the statement's timeout is there still.
+ */
+async function connected(client: Sql, transactionPooler: boolean): Promise<void> {
+  if (transactionPooler) {
+    await client.unsafe("select 1");
+    return;
+  }
   try {
     await client.unsafe(`set client_connection_check_interval = ${CLIENT_CHECK_MS}`);
   } catch (error) {

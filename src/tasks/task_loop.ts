@@ -129,7 +129,7 @@ export function createTaskLoop({ database, url, worker, tasksFile, variable }: T
     const file = createTasksFile({ database, path: tasksFile, variable });
     const pause = createWake();
     while (!shift.over) {
-      if (await file.look()) wake.now();
+      if (await file.look(shift.stopped)) wake.now();
       await pause.sleep(FILE_MS, shift.stopped);
     }
   }

@@ -16,9 +16,10 @@ export interface TasksFile {
    * Looks at the file and, if it has changed since it was last applied or refused, applies it. A file that is not there, cannot
    * be read, or is refused changes nothing: the old tasks go on, and the log says why, once.
    *
+   * @param stop Gives up a file that cannot be opened, such as one on a server that is gone.
    * @returns Whether the tasks have changed.
    */
-  look(): Promise<boolean>;
+  look(stop: AbortSignal): Promise<boolean>;
 }
 
 /** The answer of `uptuple.apply_tasks`. */
@@ -36,6 +37,10 @@ const logger = getLogger(["uptuple", "tasks"]);
 const RETRY_MS = 30_000;
 /** More than any list of tasks that a person wrote, in bytes. */
 const LONGEST_FILE = 1_000_000;
+/** Some editors begin a file with it; JSON may not. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+/** Every refusal says so. */
+const OLD_TASKS_GO_ON = "and the old tasks go on";
 
 /** @param options What to load. */
 export function createTasksFile({ database, path, variable }: TasksFileOptions): TasksFile {
@@ -50,14 +55,15 @@ export function createTasksFile({ database, path, variable }: TasksFileOptions):
     logger.error("{path}: {problem}", { path, problem });
   }
 
-  async function read(): Promise<string | null> {
+  async function read(stop: AbortSignal): Promise<string | null> {
     try {
-      const text = await Deno.readTextFile(path);
+      const text = await Deno.readTextFile(path, { signal: stop });
       if (text.length > LONGEST_FILE) throw new Error(`it is longer than ${LONGEST_FILE} characters`);
-      return text;
+      return text.replace(BYTE_ORDER_MARK, "");
     } catch (error) {
+      if (stop.aborted) return null;
       if (!(error instanceof Deno.errors.NotFound)) {
-        complain(`The file cannot be read, and the old tasks go on: ${reason(error)}`);
+        complain(`The file cannot be read, ${OLD_TASKS_GO_ON}: ${reason(error)}`);
       } else if (settled !== null) {
         complain("The file is gone, and its tasks go on: to remove them, put an empty list of groups into it.");
       }
@@ -68,8 +74,13 @@ export function createTasksFile({ database, path, variable }: TasksFileOptions):
   async function apply(text: string): Promise<boolean> {
     const document = expandEnvironment(JSON.parse(text), variable);
     const [application] = await database.query<Application>`select * from uptuple.apply_tasks(${document})`;
+    const complained = complaint !== null;
     complaint = null;
-    if (application === undefined || application.outcome === "UNCHANGED") return false;
+    if (application === undefined) return false;
+    if (application.outcome === "UNCHANGED") {
+      if (complained) logger.info("{path} version {version} is what is applied already", { path, ...application });
+      return false;
+    }
     if (application.outcome === "IGNORED") {
       logger.warn("{path} has version {version}, and a newer one is applied already: it is ignored.", {
         path,
@@ -88,8 +99,8 @@ export function createTasksFile({ database, path, variable }: TasksFileOptions):
   }
 
   return {
-    async look() {
-      const text = await read();
+    async look(stop) {
+      const text = await read(stop);
       if (text === null || (text === settled && performance.now() < retryAt)) return false;
       try {
         const changed = await apply(text);
@@ -113,8 +124,13 @@ function reason(error: unknown): string {
 
 /** Everything that is wrong with a refused file, and what to do about the first of it. */
 function refusal(error: unknown): string {
-  if (error instanceof SyntaxError) return `The file is not JSON, and the old tasks go on: ${error.message}`;
+  if (error instanceof SyntaxError) return `The file is not JSON, ${OLD_TASKS_GO_ON}: ${error.message}`;
   const { detail, hint } = error as { detail?: string; hint?: string };
   const faults = (detail ?? "").split("\n").slice(1);
-  return [reason(error), ...faults.map((fault) => `also ${fault}`), ...(hint ? [hint] : [])].join("\n  ");
+  const first = reason(error);
+  return [
+    first.includes(OLD_TASKS_GO_ON) ? first : `The file is refused, ${OLD_TASKS_GO_ON}: ${first}`,
+    ...faults.map((fault) => `also ${fault}`),
+    ...(hint ? [hint] : []),
+  ].join("\n  ");
 }

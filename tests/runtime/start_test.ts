@@ -23,6 +23,16 @@ async function refusal(env: Record<string, string>): Promise<string> {
   return said[0] ?? "";
 }
 
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
 async function status(url: string): Promise<number> {
   const response = await fetch(url);
   await response.body?.cancel();
@@ -81,6 +91,23 @@ Deno.test("an address that others reach is not listened on without a token or le
   const said = await refusal({ DATABASE_URL: database.url, HOST: "0.0.0.0" });
   assert.match(said, /UPTUPLE_VIEWER_TOKEN/);
   assert.match(said, /UPTUPLE_PUBLIC=dashboard/);
+});
+
+Deno.test("a host that is no address of this machine is one sentence with the cure", async () => {
+  const env = { DATABASE_URL: "postgres://x@127.0.0.1/x", UPTUPLE_PUBLIC: "dashboard" };
+  for (const host of ["192.0.2.1", "no-such-host.invalid"]) {
+    assert.match(await refusal({ ...env, HOST: host }), new RegExp(`^HOST is "${host}"`));
+  }
+});
+
+Deno.test("Ctrl-C while the program starts leaves no database server behind", async () => {
+  await using directory = await temporaryDirectory();
+  const env = { UPTUPLE_DATA_DIR: `${directory.path}/data`, UPTUPLE_LOG: "warning,json", PORT: freePort() };
+  await using program = startProgram({ env, permissions: ["-A"] });
+  await until("the server is being started", () => isThere(`${directory.path}/data/data/postmaster.pid`), 60_000);
+  Deno.kill(program.pid, "SIGINT");
+  assert.equal(await program.exited, 0);
+  assert.equal(await isThere(`${directory.path}/data/data/postmaster.pid`), false);
 });
 
 Deno.test("the first start makes a database of its own, a second one beside it is told, and a later one finds the data", async () => {

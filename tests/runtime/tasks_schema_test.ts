@@ -92,7 +92,11 @@ Deno.test("a variable that is not set, and one that holds a secret, are refused 
   const expand = (text: string) => () => expandEnvironment({ groups: [{ tasks: [text] }] }, () => undefined);
   assert.throws(
     expand("${GONE}"),
-    new ExpansionError("groups[0].tasks[0] names GONE, which is not set in the environment"),
+    new ExpansionError(["groups[0].tasks[0] names GONE, which is not set in the environment"]),
   );
   assert.throws(expand("${UPTUPLE_SECRET_KEY}"), /groups\[0\]\.tasks\[0\] names the secret UPTUPLE_SECRET_KEY/);
+  assert.throws(
+    () => expandEnvironment(["${GONE} ${LOST}", "${UPTUPLE_SECRET_KEY}"], () => undefined),
+    /^ExpansionError: \[0\] names GONE, .*\n  also \[0\] names LOST, .*\n  also \[1\] names the secret UPTUPLE_SECRET_KEY/,
+  );
 });

@@ -109,6 +109,21 @@ Deno.test("work is aborted before its lock can be lost, when the database does n
   assert.ok(abortedAfter >= 1200 && abortedAfter < 1500, `aborted after ${abortedAfter} ms`);
 });
 
+Deno.test("a lock may be longer than a timer can be set to", async () => {
+  await using test = await testDatabase();
+  const database = connect({ url: test.url });
+  try {
+    const sixtyDaysMs = 60 * 86_400_000;
+    const outcome = await withLock({ database, name: "long", owner: "here", atMostMs: sixtyDaysMs }, async (signal) => {
+      const [held] = await test.owner`select at_most_for = '60 days' as long from uptuple.locks`;
+      return { ...held, aborted: signal.aborted };
+    });
+    assert.deepEqual(outcome, { acquired: true, value: { long: true, aborted: false } });
+  } finally {
+    await database.close();
+  }
+});
+
 Deno.test("work is aborted from outside, and its lock is given back", async () => {
   await using test = await testDatabase();
   const database = connect({ url: test.url });

@@ -44,7 +44,7 @@ async function empty(owner: TestSql): Promise<void> {
         select oid::regclass as name, relkind
         from pg_class
         where relnamespace = 'uptuple'::regnamespace and relkind in ('r', 'p', 'S') and not relispartition
-          and relname !~ '^(migration|definition|installation|region|enqueue_cursor|task.*)$'
+          and relname !~ '^(migration|definition|installation|region|enqueue_cursor|retention|roll_up_mark|task.*)$'
       loop
         if relation.relkind = 'S' then
           perform setval(relation.name, 1, false);
@@ -54,6 +54,10 @@ async function empty(owner: TestSql): Promise<void> {
       end loop;
       delete from uptuple.region where name <> 'default';
       update uptuple.enqueue_cursor set enqueued_until = extract(epoch from clock_timestamp());
+      update uptuple.retention set gone_before = null;
+      update uptuple.roll_up_mark
+      set rolled_from = today, rolled_until = today, done_to_service = null
+      from (select extract(epoch from date_trunc('day', clock_timestamp(), 'UTC'))::bigint as today) clock;
     end
     $empty$`;
 }

@@ -34,12 +34,22 @@ async function open(url: string): Promise<Contender> {
 
 /** The clock starts when the runner is up, by when it has jobs in hand already. */
 async function work(url: string, mode: Mode, jobs: number, begun: () => void): Promise<number> {
-  const batching = { concurrentJobs: 24, maxPoolSize: 25, localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+  const batching = {
+    concurrentJobs: 24,
+    maxPoolSize: 25,
+    localQueue: { size: 500 },
+    completeJobBatchDelay: 0,
+    failJobBatchDelay: 0,
+  };
   let left = jobs;
   const { promise: allRun, resolve } = Promise.withResolvers<void>();
   const runner = await run({
     preset: {
-      worker: { connectionString: url, pollInterval: 100, ...(mode === "batch" ? batching : { concurrentJobs: 2, maxPoolSize: 3 }) },
+      worker: {
+        connectionString: url,
+        pollInterval: 100,
+        ...(mode === "batch" ? batching : { concurrentJobs: 2, maxPoolSize: 3 }),
+      },
     },
     logger,
     noHandleSignals: true,

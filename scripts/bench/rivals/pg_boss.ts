@@ -20,7 +20,10 @@ async function open(url: string): Promise<Contender> {
   return {
     async fill(jobs) {
       for (let made = 0; made < jobs; made += 1000) {
-        const batch = Array.from({ length: Math.min(1000, jobs - made) }, (_, index) => ({ data: { service: made + index } }));
+        const batch = Array.from(
+          { length: Math.min(1000, jobs - made) },
+          (_, index) => ({ data: { service: made + index } }),
+        );
         await clients[0].insert(QUEUE, batch);
       }
     },

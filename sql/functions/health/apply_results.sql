@@ -9,7 +9,8 @@
 -- Writes result, service_state, incident; through write_notices event and delivery; through enqueue_confirmations job.
 --
 -- Steps that build on one another are subqueries, kept apart by OFFSET 0: as four materialised CTEs of wide rows they took 2 us a result
--- more, and incidents as parts of the same statement 1 us, for results that open or close none.
+-- more, and incidents as parts of the same statement 1 us, for results that open or close none. States and services are looked up row by
+-- row, and states found again by ctid, so that no plan reads all of them.
 create or replace function uptuple.apply_results(records uptuple.health_record[])
 returns table (job_id bigint, became text)
 language plpgsql
@@ -59,12 +60,21 @@ begin
               given.status <> 'INCONCLUSIVE' as has_verdict,
               given.purpose = 'MANUAL' as is_manual,
               case when given.purpose = 'MANUAL' then at else to_timestamp(given.scheduled_slot) end as happened_at,
-              service.enabled, service.failure_threshold, service.recovery_threshold,
-              state.status as old_status, state.failure_streak, state.success_streak, state.streak_started_at, state.last_slot,
-              state.last_at, state.applied_count, state.incident_id
+              service.*, state.*
             from unnest(records) given
-            join uptuple.service_state state on state.service_id = given.service_id and state.region = given.region
-            join uptuple.service on service.id = given.service_id
+            cross join lateral (
+              select state.ctid as state_row_id, state.status as old_status, state.failure_streak, state.success_streak,
+                state.streak_started_at, state.last_slot, state.last_at, state.applied_count, state.incident_id
+              from uptuple.service_state state
+              where state.service_id = given.service_id and state.region = given.region
+              offset 0
+            ) state
+            cross join lateral (
+              select service.enabled, service.failure_threshold, service.recovery_threshold
+              from uptuple.service
+              where service.id = given.service_id
+              offset 0
+            ) service
             offset 0
           ) current
           offset 0
@@ -101,7 +111,7 @@ begin
         checked_reason = moved.reason,
         checked_latency_ms = moved.latency_ms
     from moved
-    where moved.is_newest and state.service_id = moved.service_id and state.region = moved.region
+    where moved.is_newest and state.ctid = moved.state_row_id
   )
   select
     array_agg(
@@ -126,7 +136,12 @@ begin
     overriding system value
     select change.incident_id, change.service_id, change.region, state.streak_started_at, at, change.applied_order, change.code, change.reason
     from unnest(transitions) change
-    join uptuple.service_state state on state.service_id = change.service_id and state.region = change.region
+    cross join lateral (
+      select state.streak_started_at
+      from uptuple.service_state state
+      where state.service_id = change.service_id and state.region = change.region
+      offset 0
+    ) state
     where change.kind = 'service.failed';
 
     update uptuple.incident

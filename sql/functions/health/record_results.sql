@@ -20,10 +20,12 @@ declare
   round_of_records uptuple.health_record[];
 begin
   perform 1
-  from (select distinct given.service_id, given.region from unnest(records) given) touched
-  join uptuple.service_state state on state.service_id = touched.service_id and state.region = touched.region
-  order by state.service_id, state.region
-  for no key update of state;
+  from (select distinct given.service_id, given.region from unnest(records) given order by given.service_id, given.region) touched
+  cross join lateral (
+    select from uptuple.service_state state
+    where state.service_id = touched.service_id and state.region = touched.region
+    for no key update
+  ) locked;
 
   if not exists (select from unnest(records) given group by given.service_id, given.region having count(*) > 1) then
     return query select * from uptuple.apply_results(records);

@@ -1,5 +1,6 @@
 -- Refuses, with 22023, an observation that is neither an answer nor an error. Called by evaluate_observation, which is an expression and
--- cannot raise. Reads nothing.
+-- cannot raise. Stable although it depends on nothing: an immutable call without arguments is made while a statement is planned, and every
+-- completion would be refused. Reads nothing.
 create or replace function uptuple.refuse_observation()
 returns uptuple.verdict
 language plpgsql

@@ -46,7 +46,9 @@ begin
         and waiting.region = state.region
         and waiting.scheduled_slot between now_second and confirm_slot
         and waiting.purpose = 'CONFIRM'
-        and waiting.state = 'READY'
+        -- READY, said so that the claim's index does not fit.
+        and waiting.owner_token is null
+        and waiting.finished_at is null
     )
   order by confirm_slot, service.id
   on conflict on constraint job_window_key do nothing;

@@ -6,7 +6,8 @@
 -- Called by every runtime about once a second. Writes enqueue_cursor and job.
 --
 -- The order is that of the claims, so that a claim finds its rows side by side: by service id instead, each row of a batch was in a page
--- of its own, and claim and complete took 13 us a job more (of 156).
+-- of its own, and claim and complete took 13 us a job more (of 156). A day's partition that somebody analysed while it was empty is
+-- analysed with its first rows: plans are kept, and one from then took any index for a job's key, 2,400 pages a job among 200,000.
 create or replace function uptuple.enqueue_jobs()
 returns integer
 language plpgsql
@@ -17,6 +18,7 @@ declare
   lookahead_seconds constant integer := 3;
   now_second constant bigint := floor(extract(epoch from clock_timestamp()));
   until_slot constant bigint := now_second + lookahead_seconds;
+  today constant text := 'job' || to_char(to_timestamp(until_slot) at time zone 'UTC', '_YYYYMMDD');
   since_slot bigint;
   enqueued integer;
 begin
@@ -39,6 +41,10 @@ begin
   order by due.due_at, due.slot, due.service_id, due.region
   on conflict on constraint job_window_key do nothing;
   get diagnostics enqueued = row_count;
+
+  if enqueued > 0 and exists (select from pg_catalog.pg_class where pg_class.oid = to_regclass('uptuple.' || today) and pg_class.reltuples = 0) then
+    execute format('analyze uptuple.%I', today);
+  end if;
 
   update uptuple.enqueue_cursor set enqueued_until = greatest(since_slot, until_slot);
 

@@ -40,10 +40,14 @@ begin
   select span.cycle_start + service.phase_seconds, service.id, region_name, service.revision, service.interval_seconds,
     to_timestamp(span.cycle_start + service.phase_seconds + service.phase_ms / 1000.0)
   from span
-  join uptuple.service
-    on service.enabled
-    and service.interval_seconds = span.seconds
-    and service.phase_seconds between span.from_phase and span.to_phase
+  cross join lateral (
+    select service.*
+    from uptuple.service
+    where service.enabled
+      and service.interval_seconds = span.seconds
+      and service.phase_seconds between span.from_phase and span.to_phase
+    offset 0
+  ) service
   cross join unnest(service.regions) region_name
   where span.cycle_start + service.phase_seconds >= service.first_slot;
 end

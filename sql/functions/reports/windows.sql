@@ -1,8 +1,9 @@
 -- Each window of a service between two moments that was expected, with its verdict or the name of its gap.
 --
 -- verdict: UP, DEGRADED or DOWN. gap: INCONCLUSIVE, MISSED, FAILED, CANCELED, PENDING (its job is not finished) or ABSENT (nobody
--- enqueued it, or its job had no result and is no longer kept). Expected windows come from the record of when the service was active with
--- which grid. Reads service_active, job, result.
+-- enqueued it, or its job had no result and is no longer kept). A job that can no longer be claimed, after two days, is not pending but
+-- MISSED or FAILED. Expected windows come from the record of when the service was active with which grid: as tally counts them, one by one.
+-- Reads service_active, job, result.
 create or replace function uptuple.windows(
   service text,
   since timestamptz default clock_timestamp() - interval '1 day',
@@ -16,15 +17,9 @@ set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 declare
-  service_name constant text := service;
-  wanted bigint;
+  wanted constant bigint := uptuple.watched_service(service);
+  claimable_from constant bigint := extract(epoch from clock_timestamp() - interval '2 days 5 minutes');
 begin
-  select known.id into wanted from uptuple.service known where known.name = service_name and known.removed_at is null;
-  if wanted is null then
-    raise exception 'there is no service named %', coalesce(quote_literal(service_name), 'null')
-      using errcode = 'UT001', hint = 'select service from uptuple.status lists the services.';
-  end if;
-
   return query
   select grid.region, grid.slot, to_timestamp(grid.slot),
     case when result.status <> 'INCONCLUSIVE' then result.status end,
@@ -32,14 +27,16 @@ begin
       when result.status = 'INCONCLUSIVE' then 'INCONCLUSIVE'
       when result.status is not null then null
       when job.state in ('MISSED', 'FAILED', 'CANCELED') then job.state
-      when job.state is not null then 'PENDING'
+      when job.scheduled_slot >= claimable_from then 'PENDING'
+      when job.attempts = 0 then 'MISSED'
+      when job.attempts > 0 then 'FAILED'
       else 'ABSENT'
     end
   from uptuple.expected_windows(wanted, since, until) grid
   left join uptuple.result
-    on result.service_id = wanted and result.region = grid.region and result.scheduled_slot = grid.slot and result.purpose <> 'MANUAL'
+    on result.service_id = wanted and result.region = grid.region and result.scheduled_slot = grid.slot and result.purpose = 'GRID'
   left join uptuple.job
-    on job.service_id = wanted and job.region = grid.region and job.scheduled_slot = grid.slot
+    on job.service_id = wanted and job.region = grid.region and job.scheduled_slot = grid.slot and job.purpose = 'GRID'
   order by grid.region, grid.slot;
 end
 $function$;

@@ -20,8 +20,10 @@ begin
        'Ends jobs and notices whose last lease ran out and windows that nobody claimed, and forgets runtimes long gone.'),
       ('uptuple.ensure_partitions', '7 * * * *', 'uptuple.ensure_partitions', '{}', 300000, 120000,
        'Makes the daily partitions of jobs and results, a week ahead.'),
-      ('uptuple.drop_old_partitions', '27 * * * *', 'uptuple.drop_old_partitions', '{"keep_jobs": "2 days", "keep_results": "30 days"}', 300000, 120000,
-       'Drops the daily partitions of jobs and results that are older than they are kept.'),
+      ('uptuple.roll_up', '* * * * *', 'uptuple.roll_up', '{}', 120000, 60000,
+       'Adds up the hours and days that are over, for pages and reports.'),
+      ('uptuple.apply_retention', '27 * * * *', 'uptuple.apply_retention', '{}', 600000, 300000,
+       'Lets go of what is older than set_retention says: partitions, roll-ups, notices that were sent or discarded.'),
       ('uptuple.prune_task_runs', '17 * * * *', 'uptuple.prune_task_runs', '{"keep": "30 days"}', 300000, 120000,
        'Deletes runs of tasks that ended longer ago than keep; the last one of each task stays.')
   ) shipped (name, cron, function, arguments, lock_at_most_ms, statement_timeout_ms, description)

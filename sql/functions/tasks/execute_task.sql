@@ -3,8 +3,9 @@
 --
 -- Only with the token, while the lock is held, and once: the run's row stays locked until the end, and is marked
 -- executed by the transaction that holds the function's work, so that the mark and the work are there together or not
--- at all. Call it on a connection of its own with the statement_timeout that claim_task gave. An error is the
--- function's, or UT002 for a run that is not one's own. Writes task_run, and whatever the function writes.
+-- at all. Call it on a connection of its own with the statement_timeout that claim_task gave: afterwards the session's
+-- temporary tables and cursors are gone and its settings are reset. An error is the function's, or UT002 for a run that
+-- is not one's own. Writes task_run, and whatever the function writes.
 create or replace function uptuple.execute_task(run_id bigint, token uuid, out row_count bigint, out value jsonb)
 language plpgsql
 security definer
@@ -40,6 +41,8 @@ begin
 
   select * into row_count, value
     from uptuple.run_as_task(uptuple.task_call(run.function, run.arguments), run.arguments);
+  -- A search_path that was set in there outlives this function's own, and the names below would be looked up in it.
+  perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
   if length(value::text) > 8000 then
     value := to_jsonb(left(value::text, 8000) || ' ...');
   end if;
@@ -52,7 +55,7 @@ $function$;
 
 comment on function uptuple.execute_task(bigint, uuid) is
   'Run a claimed task''s function as uptuple_task. Returns how many rows it gave, or its value (at most 8,000 '
-  'characters are kept). Then call finish_task.';
+  'characters are kept). Drops the session''s temporary tables and cursors. Then call finish_task.';
 
 revoke execute on function uptuple.execute_task(bigint, uuid) from public;
 grant execute on function uptuple.execute_task(bigint, uuid) to uptuple_worker, uptuple_operator;

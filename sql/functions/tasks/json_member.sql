@@ -1,6 +1,6 @@
 -- One member of an entry of the tasks file as text, null if it is absent or null; an error that quotes it if it is of
--- another kind than `wanted`: string, boolean, integer, or duration (ms as a whole number, or ISO 8601 in weeks, days,
--- hours, minutes and seconds; given back in ms). Called by read_task_entry.
+-- another kind than `wanted`: string, boolean, integer, count (an integer of up to nine digits), or duration (ms as a
+-- whole number, or ISO 8601 in weeks, days, hours, minutes and seconds; given back in ms). Called by read_task_entry.
 create or replace function uptuple.json_member(entry jsonb, key text, wanted text)
 returns text
 language plpgsql
@@ -16,6 +16,7 @@ begin
     return null;
   elsif kind = wanted
     or (wanted in ('integer', 'duration') and kind = 'number' and text_value ~ '^[0-9]{1,15}$')
+    or (wanted = 'count' and kind = 'number' and text_value ~ '^[0-9]{1,9}$')
   then
     return text_value;
   elsif wanted = 'duration' and kind = 'string'
@@ -28,6 +29,7 @@ begin
       when 'string' then 'a string'
       when 'boolean' then 'true or false'
       when 'integer' then 'a whole number'
+      when 'count' then 'a whole number of up to nine digits'
       else 'a whole number of ms, or an ISO 8601 duration such as "PT5M" or "P1DT12H" (no months, no years)'
     end
     using errcode = 'invalid_parameter_value';

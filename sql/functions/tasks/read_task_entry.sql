@@ -31,7 +31,7 @@ begin
   task.statement_timeout_ms := uptuple.json_member(entry, 'statement_timeout_ms', 'duration')::bigint;
   task.miss_policy := uptuple.json_member(entry, 'miss_policy', 'string');
   task.miss_within_ms := uptuple.json_member(entry, 'miss_within_ms', 'duration')::bigint;
-  task.miss_limit := uptuple.json_member(entry, 'miss_limit', 'integer')::integer;
+  task.miss_limit := uptuple.json_member(entry, 'miss_limit', 'count')::integer;
   return task;
 end
 $function$;

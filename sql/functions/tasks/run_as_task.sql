@@ -2,9 +2,11 @@
 -- point.
 --
 -- A definer function that was called by a definer function cannot change its role, so what runs here cannot become the
--- owner or the caller. Deferred triggers would fire at commit, outside of this function and under the caller's role;
--- they fire here instead. Called by execute_task only. Where the role is missing, or the owner may not hand a function
--- to it, it runs as the owner, who may still call only what task_function allows.
+-- owner or the caller. Nothing that the function left behind may run later under the caller's role: deferred triggers
+-- fire here and not at commit; a cursor WITH HOLD, whose query runs at commit, is closed; temporary tables go, which
+-- fails if one has a trigger that deferred itself again; and settings are what they were when the session began. Called
+-- by execute_task only. Where the role is missing, or the owner may not hand a function to it, it runs as the owner, who
+-- may still call only what task_function allows.
 create or replace function uptuple.run_as_task(call text, arguments jsonb, out row_count bigint, out value jsonb)
 language plpgsql
 security definer
@@ -15,6 +17,9 @@ begin
   -- The text comes from task_call, which builds it from catalog names; nobody but the owner may call this.
   execute call into row_count, value using arguments;
   set constraints all immediate;
+  execute 'close all';
+  discard temporary;
+  reset all;
 end
 $function$;
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { addChannel, answer, claimOne, fail, record, recover } from "../../support/alerts.ts";
 import { type TestDatabase, testDatabase } from "../../support/database.ts";
 import { addService } from "../../support/services.ts";
+import { claim } from "../tasks/demo_functions.ts";
 
 /**
  * What breaks each invariant by hand, over the rows of `soundHistory`. The constraints of tables are dropped first, in the
@@ -74,6 +75,24 @@ const breaches: Record<string, string[]> = {
   "a delivery lease ends within its length": [
     "update uptuple.delivery set state = 'SENDING', claim_token = gen_random_uuid(), due_at = clock_timestamp() + interval '1 hour'",
   ],
+  "a lock is not held longer than its own time": [
+    "update uptuple.lock set lock_until = lock_until + interval '1 hour'",
+  ],
+  "two fires of a task at one time": [
+    "update uptuple.task_run set (task, fire_at) = (select task, fire_at from uptuple.task_run where state = 'SUCCEEDED')",
+  ],
+  "two runs under one lock at a time": [
+    "update uptuple.task_run set lock_name = 'one' where state = 'RUNNING'",
+    "update uptuple.task_run set lock_name = 'one', claimed_at = now() where state = 'RUNNING'",
+  ],
+  "a run that is under way holds its lock": [
+    "update uptuple.lock set token = gen_random_uuid()",
+    "update uptuple.lock set lock_until = lock_until - interval '1 minute'",
+  ],
+  "a run SUCCEEDED if and only if its work was committed": [
+    "update uptuple.task_run set executed_at = null where state = 'SUCCEEDED'",
+    "update uptuple.task_run set state = 'LOST' where state = 'SUCCEEDED'",
+  ],
 };
 
 /** Drops what would keep the tables from being broken. */
@@ -83,8 +102,8 @@ const dropConstraints = `
     for object in
       select conrelid::regclass as relation, conname as name
       from pg_constraint
-      where connamespace = 'uptuple'::regnamespace and (contype in ('c', 'f') or conname in ('job_window_key', 'delivery_event_key'))
-        and conrelid::regclass::text ~ '^uptuple\\.(job|result|service_state|incident|event|delivery|delivery_attempt)$'
+      where connamespace = 'uptuple'::regnamespace and (contype in ('c', 'f') or conname in ('job_window_key', 'delivery_event_key', 'task_run_fire'))
+        and conrelid::regclass::text ~ '^uptuple\\.(job|result|service_state|incident|event|delivery|delivery_attempt|lock|task_run)$'
       order by contype desc
     loop
       execute format('alter table %s drop constraint %I', object.relation, object.name);
@@ -99,7 +118,7 @@ const dropConstraints = `
     alter table uptuple.event alter column id drop identity;
   end $$`;
 
-/** A service with a job, an incident that is over and told, and one whose incident is open. */
+/** A service with a job, an incident that is over and told, one whose incident is open, a task that was run and two that run. */
 async function soundHistory(): Promise<TestDatabase> {
   const database = await testDatabase();
   const { owner } = database;
@@ -114,6 +133,15 @@ async function soundHistory(): Promise<TestDatabase> {
   await record(owner, "cart", "UP");
   await fail(owner, "cart");
   await owner`select uptuple.ensure_partitions()`;
+  await owner`
+    insert into uptuple.task (name, kind, interval_ms, function)
+    select name, 'FIXED_RATE', 60000, 'uptuple.sweep' from unnest(array['a', 'b', 'c']) name`;
+  const run = await claim(owner);
+  assert.ok(run);
+  await owner`select uptuple.execute_task(${run.run_id}, ${run.token})`;
+  await owner`select uptuple.finish_task(${run.run_id}, ${run.token})`;
+  assert.ok(await claim(owner));
+  assert.ok(await claim(owner));
   return database;
 }
 

@@ -144,6 +144,7 @@ Deno.test("a duration or a name that cannot be is refused, and the message says 
     "acquire_lock('a', null)": /at_most_for is null, and must be longer than zero/,
     "acquire_lock('a', '0 s')": /at_most_for is 00:00:00, and must be longer than zero/,
     "acquire_lock('a', '-1 s')": /at_most_for is -00:00:01, and must be longer than zero/,
+    "acquire_lock('a', '1000000 years')": /at_most_for is 1000000 years, and must be at most 100 years/,
     "acquire_lock('a', '1 s', null)": /at_least_for is null, and must be zero or longer/,
     "acquire_lock('a', '1 s', '-1 s')": /at_least_for is -00:00:01, and must be zero or longer/,
     "acquire_lock('a', '1 s', '2 s')":

@@ -98,7 +98,9 @@ function visit(node: PlanNode, work: Work): void {
     const name = parentIndex(index);
     work.rowsByIndex.set(name, (work.rowsByIndex.get(name) ?? 0) + rows);
   }
-  if (type === "Seq Scan" && node["Actual Loops"] > 0) work.scannedTables.add(parentTable(node["Relation Name"] ?? "?"));
+  if (type === "Seq Scan" && node["Actual Loops"] > 0) {
+    work.scannedTables.add(parentTable(node["Relation Name"] ?? "?"));
+  }
   if (type === "Hash Join" || type === "Merge Join") work.otherJoins.add(type);
   if (type.includes("Sort")) work.largestSort = Math.max(work.largestSort, rows);
   for (const child of node.Plans ?? []) visit(child, work);

@@ -246,7 +246,14 @@ Deno.test("each fault of a file is named", async () => {
     ],
     [file(1, [{ ...nightly, cron: 5 }]), `${refused}${entry}cron is 5, and must be a string`],
     [file(1, [{ ...nightly, enabled: 1 }]), `${refused}${entry}enabled is 1, and must be true or false`],
-    [file(1, [{ ...nightly, miss_limit: "7" }]), `${refused}${entry}miss_limit is "7", and must be a whole number`],
+    [
+      file(1, [{ ...nightly, miss_limit: "7" }]),
+      `${refused}${entry}miss_limit is "7", and must be a whole number of up to nine digits`,
+    ],
+    [
+      file(1, [{ ...nightly, miss_limit: 3e9 }]),
+      `${refused}${entry}miss_limit is 3000000000, and must be a whole number of up to nine digits`,
+    ],
     [
       file(1, [{ ...nightly, lock_at_most_ms: "P1M" }]),
       `${refused}${entry}lock_at_most_ms is "P1M", and must be a whole number of ms, or an ISO 8601 duration such as "PT5M" or "P1DT12H" (no months, no years)`,

@@ -122,6 +122,74 @@ Deno.test("a deferred trigger of a function's work fires as uptuple_task too, an
   assert.equal(log.line, "fired as uptuple_task");
 });
 
+Deno.test("a cursor that a function leaves open is closed, and its query does not run as whoever commits", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await createDemoFunctions(owner);
+  await owner.unsafe(`
+    create function demo.tell() returns integer language plpgsql as $$
+    begin
+      insert into demo.log (line) values ('fetched as ' || current_user);
+      return 1;
+    end $$;
+    create function demo.hold() returns void language plpgsql as $$
+    begin
+      execute 'declare left_open cursor with hold for select demo.tell()';
+    end $$;
+    grant execute on function demo.hold(), demo.tell() to uptuple_task`);
+  await execute(owner, "hold", "demo.hold");
+  assert.deepEqual([...await owner`select line from demo.log`], []);
+  assert.deepEqual([...await owner`select name from pg_cursors where is_holdable`], []);
+});
+
+Deno.test("a deferred trigger that defers itself again does not reach the commit", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await createDemoFunctions(owner);
+  await owner.unsafe(`
+    create function demo.again() returns trigger language plpgsql as $$
+    begin
+      insert into demo.log (line) values ('fired as ' || current_user);
+      set constraints all deferred;
+      insert into sneaky values (new.x + 1);
+      return null;
+    end $$;
+    create function demo.defer() returns void language plpgsql as $$
+    begin
+      create temporary table sneaky (x integer);
+      create constraint trigger later after insert on sneaky deferrable initially deferred
+        for each row when (new.x < 3) execute function demo.again();
+      insert into sneaky values (1);
+    end $$;
+    grant execute on function demo.defer(), demo.again() to uptuple_task`);
+  await assert.rejects(execute(owner, "defer", "demo.defer"), /"sneaky" because it has pending trigger events/);
+  assert.deepEqual([...await owner`select line from demo.log`], []);
+});
+
+Deno.test("what a function sets in its session is undone, and the owner does not look where its search_path points", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await createDemoFunctions(owner);
+  await owner.unsafe(`
+    create function demo.clock_timestamp() returns timestamptz language plpgsql as $$
+    begin
+      insert into demo.log (line) values ('called as ' || current_user);
+      return pg_catalog.clock_timestamp();
+    end $$;
+    create function demo.point() returns void language plpgsql as $$
+    begin
+      set search_path = demo, pg_catalog;
+      set work_mem = '123 kB';
+    end $$;
+    grant execute on function demo.point(), demo.clock_timestamp() to uptuple_task`);
+  const settings = () =>
+    owner`select current_setting('search_path') as search_path, current_setting('work_mem') as work_mem`;
+  const before = [...await settings()];
+  await execute(owner, "point", "demo.point");
+  assert.deepEqual([...await owner`select line from demo.log`], []);
+  assert.deepEqual([...await settings()], before);
+});
+
 Deno.test("nothing is run through a door that somebody has altered", async () => {
   await using database = await testDatabase();
   const { owner } = database;
