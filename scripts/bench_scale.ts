@@ -60,7 +60,6 @@ async function measureSize(sql: Sql, size: number): Promise<string[]> {
   // Those would be due in a while; the ones to measure with are due now, for a second that no job is for yet.
   await sql`delete from uptuple.job where state = 'READY'`;
   await sql`vacuum uptuple.job`;
-  await sql`select pg_sleep(1)`;
   await fillDueJobs(sql, Math.min(size, JOBS_A_SIZE));
   let [claimMs, completeMs, jobs] = [0, 0, 0];
   for (;;) {

@@ -9,6 +9,10 @@ import { SqlFilesError } from "../src/database/sql_files.ts";
  * server, which it starts for the purpose if it does not run.
  */
 async function main(): Promise<number> {
+  if (Deno.args.length > 0) {
+    console.error("deno task migrate    takes no arguments: DATABASE_URL says which database is meant");
+    return 2;
+  }
   let url = "";
   try {
     const { databaseUrl, dataDir } = readConfig((name) => Deno.env.get(name));

@@ -28,8 +28,8 @@ export interface Program {
 const logger = getLogger(["uptuple", "program"]);
 /** Whoever asks a program to stop kills it 5 s later. */
 const STOP_LIMIT_MS = 2_500;
-/** What is being opened may come to its end for this long, in ms, so that no server is left behind. */
-const OPENING_LIMIT_MS = 3_000;
+/** A start that is under way may undo itself for this long, in ms, so that no server is left behind; nothing else is to be stopped then. */
+const UNDO_LIMIT_MS = 4_500;
 /** How often the program's own server is looked after while it does not answer, in ms. */
 const REVIVE_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
@@ -44,7 +44,7 @@ export function createProgram(config: Config): Program {
   async function open(): Promise<OpenDatabase> {
     for (let retryMs = 1000;; retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)) {
       try {
-        return await openDatabase(config);
+        return await openDatabase(config, stopping.signal);
       } catch (error) {
         if (!config.onDeploy || !(error instanceof StartError) || stopping.signal.aborted) throw error;
         logger.error("{message}", { message: error.message });
@@ -96,7 +96,7 @@ export function createProgram(config: Config): Program {
     heartbeat: () => guarded("The heartbeat", (work) => work.heartbeat()),
     async stop() {
       stopping.abort();
-      const opened = await within(OPENING_LIMIT_MS, opening?.catch(() => undefined));
+      const opened = await within(UNDO_LIMIT_MS, opening?.catch(() => undefined));
       await within(STOP_LIMIT_MS, runtime?.stop());
       await within(1000, opened?.database.close());
       await opened?.server?.stop();

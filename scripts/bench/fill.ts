@@ -35,7 +35,7 @@ export async function fillServices(sql: Sql, count: number, intervalSeconds: num
 
 /**
  * Makes one due job for each of the first `count` services, for the present second, in the order in which `enqueue_jobs` would.
- * Once a second at most.
+ * Takes a second longer than that takes, so that the next call is for another second.
  */
 export async function fillDueJobs(sql: Sql, count: number): Promise<void> {
   await sql`
@@ -45,4 +45,5 @@ export async function fillDueJobs(sql: Sql, count: number): Promise<void> {
     from uptuple.service
     where service.id <= (select id from uptuple.service order by id offset ${count - 1} limit 1)
     order by service.phase_ms desc, service.id`;
+  await sql`select pg_sleep(1)`;
 }

@@ -27,9 +27,10 @@ export class StartError extends Error {
  * Starts the program's own PostgreSQL unless the configuration names a server, brings the schema to this release or verifies it, and
  * connects.
  *
- * @throws {StartError} If anything of that fails; nothing is left running.
+ * @param stopping Ends it early: what was begun is undone.
+ * @throws {StartError} If anything of that fails, or is ended; nothing is left running.
  */
-export async function openDatabase(config: Config): Promise<OpenDatabase> {
+export async function openDatabase(config: Config, stopping: AbortSignal): Promise<OpenDatabase> {
   let server: EmbeddedServer | null = null;
   let url = config.databaseUrl;
   try {
@@ -37,13 +38,29 @@ export async function openDatabase(config: Config): Promise<OpenDatabase> {
       server = await startEmbeddedServer({ dataDir: config.dataDir });
       url = server.socketUrl ?? server.url;
     }
-    const migration = config.migrate ? await migrate(url) : null;
+    stopping.throwIfAborted();
+    const migration = config.migrate ? await unlessStopped(migrate(url), stopping) : null;
     const database = connect({ url, applicationName: `uptuple ${config.worker}` });
     if (migration === null) await verifyOrClose(database);
     return { database, url, migration, server };
   } catch (error) {
     await server?.stop();
     throw explainStart(error, url ?? "");
+  }
+}
+
+/** @throws The signal's reason, as soon as it aborts. */
+async function unlessStopped<Result>(work: Promise<Result>, stopping: AbortSignal): Promise<Result> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(stopping.reason);
+  stopping.addEventListener("abort", stop);
+  // Both may fail when nobody waits for them any more.
+  work.catch(() => {});
+  stopped.catch(() => {});
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    stopping.removeEventListener("abort", stop);
   }
 }
 

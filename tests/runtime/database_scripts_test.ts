@@ -125,3 +125,12 @@ Deno.test("migrate says what it did, the second time nothing", async () => {
     errors: "Nothing listens on 127.0.0.1:1: start PostgreSQL there, or correct host and port in DATABASE_URL.\n",
   });
 });
+
+Deno.test("asking for help changes nothing, and says how to call it", async () => {
+  await using database = await testDatabase({ migrated: false });
+  const env = { DATABASE_URL: database.url };
+  assert.match((await runScript("sql.ts", ["--help"], env)).errors, /^deno task sql "/);
+  assert.match((await runScript("migrate.ts", ["--help"], env)).errors, /DATABASE_URL/);
+  const [schema] = await database.owner`select to_regnamespace('uptuple') is null as absent`;
+  assert.equal(schema.absent, true);
+});

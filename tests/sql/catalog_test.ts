@@ -330,6 +330,10 @@ Deno.test("what a caller has in pg_temp does not run as the owner, whichever fun
   await attacker`select uptuple.cancel_jobs(service => 'inventory')`;
   await attacker`select * from uptuple.uptime('inventory')`;
   await attacker`select * from uptuple.windows('inventory')`;
+  await attacker`select * from uptuple.percentiles('inventory'), uptuple.daily('inventory', 3), uptuple.downtime('inventory')`;
+  await attacker`select * from uptuple.daily_uptimes(3), uptuple.uptimes()`;
+  await attacker`select uptuple.roll_up(), uptuple.rebuild_roll_ups(), uptuple.set_retention('jobs', '3 days')`;
+  await attacker`select * from uptuple.apply_retention()`;
   await attacker`select uptuple.evaluate_observation('{"expected_statuses": "{[200,300)}"}', '{"status": 200}')`;
   await attacker`select * from uptuple.sweep()`;
   await attacker`select uptuple.ensure_partitions(), uptuple.drop_old_partitions(), uptuple.next_job_due(), uptuple.unwell()`;

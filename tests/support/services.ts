@@ -211,6 +211,11 @@ export async function letTimePass(sql: TestSql, seconds: number): Promise<void> 
           seen_at = seen_at - make_interval(secs => ${seconds}),
           completed_at = completed_at - make_interval(secs => ${seconds})`;
     await tx`update uptuple.enqueue_cursor set enqueued_until = enqueued_until - ${seconds}`;
+    // What was added up belongs to hours that are others now: it is to be added up anew.
+    await tx`delete from uptuple.service_hour`;
+    await tx`delete from uptuple.service_day`;
+    await tx`delete from uptuple.unfinished_hour`;
+    await tx`update uptuple.roll_up_mark set rolled_until = rolled_from, done_to_service = null`;
   });
 }
 

@@ -1,4 +1,5 @@
--- Delete the notices of incidents that are over, settled and older than 400 days; nothing unsent is ever deleted (semantics 3.9).
+-- Delete the notices of incidents that are over, settled and older than set_retention says, by default 400 days; nothing unsent is ever
+-- deleted (semantics 3.9).
 --
 -- Sent, discarded and superseded deliveries go with their attempts, at most 1000 a call, and an event goes with its last delivery. While one
 -- delivery of an incident is unsent all of them stay, so that a person sees what it is about. An event that no channel was there for stays.
@@ -14,7 +15,7 @@ set enable_mergejoin = off
 set enable_bitmapscan = off
 as $function$
 declare
-  before constant timestamptz := clock_timestamp() - interval '400 days';
+  before constant timestamptz := clock_timestamp() - (select retention.keep from uptuple.retention where retention.kind = 'notices');
   old bigint[];
 begin
   old := array(
@@ -53,7 +54,7 @@ end
 $function$;
 
 comment on function uptuple.forget_alerts() is
-  'Deletes sent, discarded and superseded notices of incidents that ended more than 400 days ago. Returns how many.';
+  'Deletes sent, discarded and superseded notices of incidents that ended longer ago than set_retention says. Returns how many.';
 
 revoke execute on function uptuple.forget_alerts() from public;
 grant execute on function uptuple.forget_alerts() to uptuple_worker, uptuple_operator;

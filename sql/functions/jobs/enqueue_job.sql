@@ -1,7 +1,8 @@
 -- Make the job of one window by hand. Returns its id; the one there is, if the window has its job already.
 --
 -- The slot must be a start of a window of the service's present grid, not older than one interval, and at most one interval ahead;
--- anything else is refused with the nearest slot (semantics 1.1). Writes job and wakes the runtimes. For psql and for tests of one window.
+-- anything else is refused with the nearest slot (semantics 1.1). A window that has begun may have been rolled up already, and is noted. Writes job and
+-- unfinished_hour, and wakes the runtimes. For psql and for tests of one window.
 create or replace function uptuple.enqueue_job(service text, scheduled_slot bigint)
 returns bigint
 language plpgsql
@@ -37,6 +38,9 @@ begin
   end if;
 
   perform uptuple.ensure_partitions(scheduled_slot, scheduled_slot);
+  if scheduled_slot <= now_second then
+    perform uptuple.note_late_window(watched.id, watched.regions[1], scheduled_slot);
+  end if;
   insert into uptuple.job as window_job (scheduled_slot, service_id, region, revision, interval_seconds, due_at)
   values (
     scheduled_slot, watched.id, watched.regions[1], watched.revision, watched.interval_seconds,

@@ -4,7 +4,7 @@
 -- hour is counted once. What is late is found through the jobs: a result comes only from a job that was not finished, so the services
 -- with such a job are noted beforehand and counted anew when it has ended; no scan looks for late results, and the tables of checks have
 -- neither a trigger nor an index for it. After a clock was set back, the hours that come again are counted again.
--- One caller at a time works, the others find the mark locked and return 0. Stops after at_most, between two lots of 5,000 services, and
+-- One caller at a time works, the others find the mark locked and return 0. Stops after at_most, between two lots of services, and
 -- goes on with the next call; called once a minute by a scheduled task. Writes roll_up_mark, unfinished_hour, service_hour and service_day.
 --
 -- Cost: see tally, the rest is small. 100 services at 30 s: 12,000 checks an hour, 40 ms. A million at 60 s: 16,700 checks a second, so a

@@ -13,7 +13,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $function$
 begin
-  -- @plpgsql_check_options: security_warnings = off
+  -- @plpgsql_check_options: security_warnings = off, performance_warnings = off
   -- The text comes from task_call, which builds it from catalog names; nobody but the owner may call this.
   execute call into row_count, value using arguments;
   set constraints all immediate;

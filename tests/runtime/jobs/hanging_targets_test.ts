@@ -7,7 +7,7 @@ import { until } from "../../support/wait.ts";
 import { switchableTarget } from "../../support/watched.ts";
 
 /** More than the probes that may begin together, and fewer than those that may be under way. */
-const HANGING = 300;
+const HANGING = 250;
 
 Deno.test("hundreds of targets that hang do not hold up the check of one that answers", async () => {
   await using database = await testDatabase();

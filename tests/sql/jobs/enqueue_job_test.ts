@@ -94,3 +94,16 @@ Deno.test("no job is made by hand for a disabled service, nor for one that is no
   await assert.rejects(owner`select uptuple.enqueue_job('nobody', ${slot})`, { code: "UT001" });
   assert.deepEqual(await claim(owner), []);
 });
+
+Deno.test("a window that has begun is noted for the roll-ups, since its hour may have been counted without it; one ahead is not", async () => {
+  await using database = await emptiedDatabase();
+  const { owner } = database;
+  const slot = await serviceWithWindow(owner);
+
+  await owner`select uptuple.enqueue_job('inventory', ${slot + 60})`;
+  assert.deepEqual([...await owner<object[]>`select * from uptuple.unfinished_hour`], []);
+  await owner`select uptuple.enqueue_job('inventory', ${slot})`;
+
+  const [noted] = await owner`select extract(epoch from hour)::float8 as hour, region from uptuple.unfinished_hour`;
+  assert.deepEqual({ ...noted }, { hour: slot - slot % 3600, region: "default" });
+});

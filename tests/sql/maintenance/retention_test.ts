@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { addChannel, answerAll, fail, passTime, recover } from "../../support/alerts.ts";
 import { openClient } from "../../../src/database/client.ts";
 import { testDatabase, type TestSql } from "../../support/database.ts";
 import {
@@ -12,7 +13,7 @@ import {
   unroll,
   writePast,
 } from "../../support/history.ts";
-import { assertNoViolations, enqueue } from "../../support/services.ts";
+import { addService, assertNoViolations, enqueue } from "../../support/services.ts";
 
 /** How many whole days of a table are older than today's; partitions for the days ahead do not count. */
 async function daysKept(sql: TestSql, table: "job" | "result"): Promise<number> {
@@ -220,4 +221,22 @@ Deno.test("after a month without upkeep everything goes on without an error, and
   assert.deepEqual([whole.expected, whole.up, whole.down], [String(35 * 24), String(windows.length - 2), "0"]);
   assert.equal(await rollUp(owner), 0);
   await assertNoViolations(owner);
+});
+
+Deno.test("notices that were sent go after the time that was set, and with sweep as well", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addChannel(owner, "ops");
+  await addService(owner, "shop", { failureThreshold: 1 });
+  await fail(owner, "shop");
+  await recover(owner, "shop");
+  await answerAll(owner, { status: 200 });
+  await passTime(owner, "500 days");
+  await owner`update uptuple.incident set closed_at = closed_at - interval '500 days'`;
+
+  await owner`select uptuple.set_retention('notices', '501 days')`;
+  await owner`select * from uptuple.sweep()`;
+  assert.equal((await applyRetention(owner)).notices_deleted, "0");
+  await owner`select uptuple.set_retention('notices', '499 days')`;
+  assert.equal((await applyRetention(owner)).notices_deleted, "2");
 });

@@ -361,6 +361,12 @@ Deno.test("out of time, it stops between two lots of services, and the next call
   const [rows] =
     await owner`select count(*)::integer, count(distinct service_id)::integer as services from uptuple.service_hour`;
   assert.deepEqual({ ...rows }, { count: 5001, services: 5001 });
+
+  await unroll(owner, hour);
+  await owner`update uptuple.roll_up_mark set rolled_until = ${hour}`;
+  await owner`update uptuple.service set interval_seconds = 1`;
+  const [lot] = await owner`select uptuple.roll_up('0 s') as counted`;
+  assert.equal(lot.counted, "112", "a lot is smaller where there are more windows");
   await assert.rejects(owner`select uptuple.roll_up('-1 s')`, {
     code: "22023",
     message: "at_most is -00:00:01, and must not be negative",
