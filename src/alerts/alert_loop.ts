@@ -111,7 +111,7 @@ export function createAlertLoop({ database, worker, secrets, transport }: AlertL
       }
       await wake.sleep(POLL_MS, shift.stopped);
     }
-    const farewell = setTimeout(() => stop.abort(), FAREWELL_MS);
+    const farewell = shift.stopped.aborted ? setTimeout(() => stop.abort(), FAREWELL_MS) : undefined;
     await Promise.all(running);
     clearTimeout(farewell);
   }

@@ -1,5 +1,5 @@
 /**
- * What semantics 2 and 3 say about notices, as a small model in memory, for histories that no person would think of. It shares no
+ * What is promised about incidents and notices, as a small model in memory, for histories that no person would think of. It shares no
  * idea with the SQL but the rules: it keeps lists, and asks of each notice what stands before it.
  */
 

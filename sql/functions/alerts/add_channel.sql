@@ -1,7 +1,7 @@
 -- Tell somebody: notices go to this URL as JSON by POST.
 --
 -- A new channel gets the FAILED of incidents that are open and nothing else; notices that nobody was there to get are listed as
--- SUPERSEDED (semantics 3.7). Holds the channel table against write_notices, so that an incident that opens meanwhile is told exactly
+-- SUPERSEDED. Holds the channel table against write_notices, so that an incident that opens meanwhile is told exactly
 -- once. Writes channel and delivery.
 create or replace function uptuple.add_channel(
   name text,

@@ -1,5 +1,5 @@
 -- Set right who may go in the lanes of some services or deliveries: the oldest live notice of a lane is READY, later ones are WAITING,
--- and what a dead notice holds back is HELD (semantics 3.3).
+-- and what a dead notice holds back is HELD.
 --
 -- Held: behind a dead one of the same incident, or in a strict channel behind any dead one; what is held does not hold others, unless it is being sent. Called
 -- last by whoever wrote to a lane, so that claims never look at blocked rows. Locks the lanes first, then judges with a fresh snapshot.

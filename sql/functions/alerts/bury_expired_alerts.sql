@@ -1,4 +1,4 @@
--- Declare dead the notices whose last lease ran out without an answer, and let their lanes go on (semantics 3.4).
+-- Declare dead the notices whose last lease ran out without an answer, and let their lanes go on.
 --
 -- Nearly always finds none, by the index of what is being sent. A lane of which somebody holds a row is left for the next call, so that a claim never waits
 -- for one; the others are locked in the order of ids, and the channel table before them: claim_alerts locks channels next, and add_channel

@@ -1,7 +1,7 @@
 -- Lease up to max_alerts notices that are ready to a worker, each with a fresh token, for 30 s, and rendered as the request to send.
 --
 -- As claim_jobs: READY and due, or SENDING with an ended lease and attempts left; an attempt counts here. At most max_in_flight of a channel
--- are leased over all runtimes; a paused channel gives none, a suspended one a single probe every five minutes (semantics 3.4-3.6).
+-- are leased over all runtimes; a paused channel gives none, a suspended one a single probe every five minutes.
 -- One whose sender is gone is not sent again before an older one of its lane that was requeued meanwhile.
 -- Race, two claims of one channel: the second waits for the first's lock of the channel and counts what it leased. Channels are
 -- locked in id order, deliveries with SKIP LOCKED, so a claim never waits for one. Writes channel and delivery.

@@ -1,6 +1,7 @@
--- Send to a channel again: the FAILED of incidents that are open and nothing else. False if it was on already.
+-- Send to a channel again: the FAILED of incidents that are open and nothing else. False if it was on and
+-- open already; one that is only suspended or paused is opened, so that the next notice tries.
 --
--- What waited when it was disabled, and is not such a FAILED, is listed as SUPERSEDED (semantics 3.7), also what a sender left behind; what
+-- What waited when it was disabled, and is not such a FAILED, is listed as SUPERSEDED, also what a sender left behind; what
 -- is being sent right now may still arrive. A suspension ends. Holds the channel table against write_notices. Writes channel and delivery.
 create or replace function uptuple.enable_channel(name text)
 returns boolean
@@ -16,6 +17,14 @@ begin
   lock table uptuple.channel in exclusive mode;
   channel := uptuple.find_channel(name);
   if channel.enabled then
+    update uptuple.channel opened
+    set suspended_at = null, suspended_reason = null, probe_at = null, paused_until = null, transient_failures = 0,
+        updated_at = clock_timestamp()
+    where opened.id = channel.id and (opened.suspended_at is not null or opened.paused_until > clock_timestamp());
+    if found then
+      notify uptuple_alerts;
+      return true;
+    end if;
     return false;
   end if;
 
@@ -47,7 +56,8 @@ end
 $function$;
 
 comment on function uptuple.enable_channel(text) is
-  'Send to a channel again. It gets the FAILED of open incidents; what else it missed is listed as SUPERSEDED. False if it was enabled already.';
+  'Send to a channel again. It gets the FAILED of open incidents; what else it missed is listed as SUPERSEDED. '
+  'One that is only suspended or paused is opened. False if it was enabled and open already.';
 
 revoke execute on function uptuple.enable_channel(text) from public;
 grant execute on function uptuple.enable_channel(text) to uptuple_operator;

@@ -2,7 +2,7 @@
 --
 -- Accepted only with the token, in the lease, while unsent: an ended lease answers REFUSED and changes nothing, a repeated report of one
 -- that was accepted answers DUPLICATE. DELIVERED, DEAD, RETRY (after 5, 10, 20, 40 s), PAUSED and SUSPENDED are what the answer meant
--- (semantics 3.5); the last two, and failures of a channel that is suspended already, spend no attempt. The fifth transient failure in a row
+--; the last two, and failures of a channel that is suspended already, spend no attempt. The fifth transient failure in a row
 -- over a channel's notices suspends it. Race, two that report for the same lanes or channels in opposed orders: lanes are locked in the
 -- order of ids, then channels, as claim_alerts locks them. Writes delivery, delivery_attempt, channel.
 create or replace function uptuple.finish_alerts(answers jsonb)

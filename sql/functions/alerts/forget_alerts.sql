@@ -1,5 +1,5 @@
 -- Delete the notices of incidents that are over, settled and older than set_retention says, by default 400 days; nothing unsent is ever
--- deleted (semantics 3.9).
+-- deleted.
 --
 -- Sent, discarded and superseded deliveries go with their attempts, at most 1000 a call, and an event goes with its last delivery. While one
 -- delivery of an incident is unsent all of them stay, so that a person sees what it is about. An event that no channel was there for stays.

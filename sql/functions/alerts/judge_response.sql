@@ -1,5 +1,5 @@
 -- What a receiver's answer means for the notice: DELIVERED, DEAD (no retry can mend it), SUSPENDED (the channel is at fault), PAUSED (it asks
--- for time) or RETRY (semantics 3.5). Redirects are not followed, so they are retried like any other nonsense. Reads nothing.
+-- for time) or RETRY. Redirects are not followed, so they are retried like any other nonsense. Reads nothing.
 create or replace function uptuple.judge_response(response jsonb)
 returns text
 language sql

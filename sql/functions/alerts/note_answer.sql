@@ -1,7 +1,7 @@
 -- What an answer means for its channel: open again, paused, suspended, or one transient failure more.
 --
 -- Suspended: by a refusal that no notice can mend (401, 403, 404, 405, 410, a missing secret), or by five transient failures in a row, so
--- that two minutes without network kill one notice and not two hundred (semantics 3.5). A pause stands until its end, also if a post that
+-- that two minutes without network kill one notice and not two hundred. A pause stands until its end, also if a post that
 -- was already under way is accepted meanwhile. The caller holds the channel's lock. Writes channel.
 create or replace function uptuple.note_answer(target uptuple.channel, meaning text, said text, http_status integer, wait interval)
 returns void

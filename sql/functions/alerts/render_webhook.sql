@@ -1,6 +1,6 @@
 -- The request that tells a webhook of an event: JSON by POST, with the Idempotency-Key and webhook-id that never change.
 --
--- The body depends on the frozen event alone, so it is byte-identical in every attempt (semantics 2.5). The runtime adds the signature and
+-- The body depends on the frozen event alone, so it is byte-identical in every attempt. The runtime adds the signature and
 -- the time of sending, and expands secrets. Reads nothing. Called by claim_alerts for channels of kind webhook.
 create or replace function uptuple.render_webhook(event uptuple.event, channel uptuple.channel)
 returns jsonb

@@ -3,7 +3,7 @@
 -- In the transaction of the result: if that rolls back, nothing is told. The caller holds the locks of the services' states, so event ids
 -- follow commit order. Race, a channel is added or enabled at the same moment: add_channel holds the channel table against this
 -- function, so one of the two sees the other and the notice goes out once. Channels that are off get theirs listed as SUPERSEDED; a
--- RECOVERED is sent only where its FAILED went (semantics 3.1, 3.7). Writes event and delivery, and wakes the runtimes.
+-- RECOVERED is sent only where its FAILED went. Writes event and delivery, and wakes the runtimes.
 create or replace function uptuple.write_notices(transitions uptuple.transition[])
 returns void
 language plpgsql

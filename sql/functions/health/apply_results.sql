@@ -1,6 +1,6 @@
 -- Apply at most one result to each (service, region): store it, move the state, open or close the incident, write the notices.
 --
--- The caller, record_results, holds the locks of the states. The rules are semantics 1.15, 1.17, 2.1, 2.4 and 2.5:
+-- The caller, record_results, holds the locks of the states. The rules:
 -- * A result applies if its service is enabled, it has a verdict, it is not a DOWN by request, and its window is newer than the state's
 --   last one. A last slot more than two intervals ahead (a clock was set back) yields. A record by hand has no window and always applies.
 -- * A streak starts anew if the result is more than three intervals after the last applied one.

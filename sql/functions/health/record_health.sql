@@ -1,7 +1,7 @@
 -- Record by hand that a service is up or down, as a job would: the same state, streak, incident and notices.
 --
 -- A record by hand has no window: it counts in the order of arrival, six calls in a second are six records, and it never keeps a window
--- out (semantics 2.2). On a disabled service it is stored and moves nothing. Answers the state it led to. Writes through record_results.
+-- out. On a disabled service it is stored and moves nothing. Answers the state it led to. Writes through record_results.
 create or replace function uptuple.record_health(
   service text,
   status text,

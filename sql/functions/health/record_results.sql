@@ -1,7 +1,7 @@
 -- Store results and move the state, streak and incident of their services; write the notices that follow. All or nothing.
 --
 -- The one door for jobs and for people. States are locked in (service, region) order before any is read, so concurrent batches neither
--- count twice nor deadlock (semantics 2.3). Several records of one service are applied one after another in slot order, so that a batch
+-- count twice nor deadlock. Several records of one service are applied one after another in slot order, so that a batch
 -- equals its single calls: an UPDATE with three rows for one target would count once. Nearly always there is one
 -- round, and regrouping, 2 us a record, is left out.
 -- Called by complete_batch and record_health.

@@ -1,4 +1,4 @@
--- Close the open incidents of a service as withdrawn; who got FAILED gets a RECOVERED that says why (semantics 2.7).
+-- Close the open incidents of a service as withdrawn; who got FAILED gets a RECOVERED that says why.
 --
 -- Locks the service's states first, as every writer of its notices does. Called by stop_service. Writes service_state, incident, event
 -- and delivery.

@@ -1,7 +1,7 @@
 -- Lease up to max_jobs due jobs of a region to a worker, each with a fresh token and for 30 s from now.
 --
 -- Eligible alike: READY and due, and RUNNING with an ended lease. An attempt counts here, so that a job that kills its worker ends. A
--- window whose successor is due, and a job whose third lease ended, are left to end_jobs and never probed late (semantics 1.6, 1.13).
+-- window whose successor is due, and a job whose third lease ended, are left to end_jobs and never probed late.
 -- Race, two claims at once: SKIP LOCKED gives each its own rows, and rows are locked before they are updated.
 -- Called by every runtime; claim no more than there are free slots. Writes job.
 --

@@ -4,7 +4,7 @@
 -- lost acknowledgement. REFUSED: the lease ended, the token is not the owner's, or the job is not running; nothing was changed. BROKEN:
 -- the observation could not be stored, and the job was given to retry_job with the error.
 -- No observation can break a batch: one that fails is halved down to the one that is at fault, in slot order, so that the windows of a
--- service are still applied one after another (semantics 1.8, 1.9). What is wrong with the server and not with the data (deadlock,
+-- service are still applied one after another. What is wrong with the server and not with the data (deadlock,
 -- shutdown, no space) is raised, for the caller to call again with the same tokens.
 create or replace function uptuple.complete_jobs(completions jsonb)
 returns table (job_id bigint, outcome text, became text)

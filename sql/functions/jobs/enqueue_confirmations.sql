@@ -1,4 +1,4 @@
--- While a service fails below its threshold, make the next check come sooner than the grid has it (semantics 1.16).
+-- While a service fails below its threshold, make the next check come sooner than the grid has it.
 --
 -- A CONFIRM job outside the grid, due confirm_seconds from now (default: the smaller of the interval and 30 s), unless the grid's next
 -- window is as near or one waits already. So a service checked daily is announced after minutes and not after three days. Called by

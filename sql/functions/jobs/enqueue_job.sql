@@ -1,7 +1,7 @@
 -- Make the job of one window by hand. Returns its id; the one there is, if the window has its job already.
 --
 -- The slot must be a start of a window of the service's present grid, not older than one interval, and at most one interval ahead;
--- anything else is refused with the nearest slot (semantics 1.1). A window that has begun may have been rolled up already, and is noted. Writes job and
+-- anything else is refused with the nearest slot. A window that has begun may have been rolled up already, and is noted. Writes job and
 -- unfinished_hour, and wakes the runtimes. For psql and for tests of one window.
 create or replace function uptuple.enqueue_job(service text, scheduled_slot bigint)
 returns bigint

@@ -2,7 +2,7 @@
 --
 -- One producer at a time works: the others find the cursor's row locked and return 0. Two that work all the same make one job per
 -- window, by the unique key, and insert in one order, since two that insert in opposed orders would deadlock. Time when nobody
--- enqueued is not replayed: after it each service gets its present window and no more (semantics 1.2, 1.13).
+-- enqueued is not replayed: after it each service gets its present window and no more.
 -- Called by every runtime about once a second. Writes enqueue_cursor and job.
 --
 -- The order is that of the claims, so that a claim finds its rows side by side: by service id instead, each row of a batch was in a page

@@ -1,6 +1,6 @@
 -- Give broken attempts back: [{job_id, scheduled_slot, owner_token, error}, ...]. The runtime failed, stalled or was stopped, not the target.
 --
--- READY again after least(60, 5 * 2^(attempts-1)) s, or FAILED after three attempts (semantics 1.10). Fenced as complete_jobs is; a refused
+-- READY again after least(60, 5 * 2^(attempts-1)) s, or FAILED after three attempts. Fenced as complete_jobs is; a refused
 -- entry changes nothing. A failing service whose check FAILED gets its next confirmation. Locks rows by (slot, id). Writes job.
 create or replace function uptuple.retry_jobs(retries jsonb)
 returns table (job_id bigint, outcome text)

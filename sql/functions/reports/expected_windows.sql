@@ -1,5 +1,5 @@
--- The windows of a service that have started between two moments while it was active, by the record that its changes wrote (semantics
--- 1.14). What is still to come is not expected yet.
+-- The windows of a service that have started between two moments while it was active, by the record that its changes wrote.
+-- What is still to come is not expected yet.
 create or replace function uptuple.expected_windows(service_id bigint, since timestamptz, until timestamptz)
 returns table (region text, slot bigint)
 language sql

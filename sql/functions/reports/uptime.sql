@@ -1,4 +1,4 @@
--- Uptime of a service between two moments, always with its coverage (semantics 1.14).
+-- Uptime of a service between two moments, always with its coverage.
 --
 -- Of the windows that were expected: how many have a verdict (coverage), and how many of those are up. Gaps count in neither direction.
 -- Null where there is nothing to divide by. Counted by history, from roll-ups as far as there are any.

@@ -1,7 +1,7 @@
 -- Ask for a check of a service now, outside its grid. Returns the job that will make it.
 --
 -- At most one a second: a second call in the same second gets the first one's job, and a second in which a window starts is that
--- window's job. A DOWN from it is stored but does not extend a streak (semantics 1.15). Writes job and wakes the runtimes.
+-- window's job. A DOWN from it is stored but does not extend a streak. Writes job and wakes the runtimes.
 create or replace function uptuple.check_now(name text)
 returns bigint
 language plpgsql

@@ -1,7 +1,7 @@
 -- Refuses a schedule or thresholds that no service can have. Each error names the argument and what is allowed.
 --
 -- Times are whole: the interval in seconds, 1 to 86400; the timeout up to the smaller of the interval and 20 s, so that a lease
--- of 30 s outlives it with room (semantics 1.12). Called by add_service and update_service.
+-- of 30 s outlives it with room. Called by add_service and update_service.
 create or replace function uptuple.check_schedule(
   every interval,
   timeout interval,

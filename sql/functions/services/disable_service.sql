@@ -1,6 +1,6 @@
 -- Stop making jobs for a service. Jobs that exist finish, and their results are stored without moving its state.
 --
--- An open incident is closed as withdrawn, and who got FAILED gets a RECOVERED that says so (semantics 2.7). Writes service,
+-- An open incident is closed as withdrawn, and who got FAILED gets a RECOVERED that says so. Writes service,
 -- service_active, service_state, incident, event and delivery in one transaction.
 create or replace function uptuple.disable_service(name text)
 returns boolean

@@ -1,7 +1,7 @@
 -- Give a service the grid of its interval from the next window on, and open a new row of its activity.
 --
 -- The first window starts after now, above the newest slot there is, and above what has been enqueued, so that a window is never
--- there twice and slots stay ordered when the interval changes (semantics 1.1). Waits for a running enqueue_jobs: locks the cursor.
+-- there twice and slots stay ordered when the interval changes. Waits for a running enqueue_jobs: locks the cursor.
 -- Writes service and service_active. Called by add_service, update_service and enable_service.
 create or replace function uptuple.start_grid(service_id bigint, interval_seconds integer)
 returns void

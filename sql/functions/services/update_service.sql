@@ -1,7 +1,7 @@
 -- Change a service. What is left out stays; an empty body or group_name takes it away, and confirm_every of 0 gives back its default.
 --
 -- A change of what is sent or expected makes a new revision and touches no job that exists; a new interval starts a new grid after
--- now (semantics 1.1, 1.4). Thresholds take effect with the next result. Writes service, service_revision, service_active.
+-- now. Thresholds take effect with the next result. Writes service, service_revision, service_active.
 create or replace function uptuple.update_service(
   name text,
   new_name text default null,

@@ -334,3 +334,21 @@ Deno.test("only an operator manages channels", async () => {
     await operator.unsafe(`select uptuple.${call}('ops')`);
   }
 });
+
+Deno.test("enable_channel opens a channel that is suspended or paused, and answers false for one that is open", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await owner`select uptuple.add_channel('ops', 'http://127.0.0.1:9/')`;
+  const enable = async () => (await owner`select uptuple.enable_channel('ops') as enabled`)[0].enabled;
+  const state = async () => (await owner`select state from uptuple.channels_health`)[0].state;
+
+  assert.equal(await enable(), false);
+  await owner`update uptuple.channel set suspended_at = now(), suspended_reason = 'HTTP 401', probe_at = now()`;
+  assert.equal(await state(), "SUSPENDED");
+  assert.equal(await enable(), true);
+  assert.equal(await state(), "OPEN");
+  await owner`update uptuple.channel set paused_until = now() + interval '1 hour'`;
+  assert.equal(await state(), "PAUSED");
+  assert.equal(await enable(), true);
+  assert.equal(await state(), "OPEN");
+});
