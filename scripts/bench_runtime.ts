@@ -15,7 +15,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { fillServices } from "./bench/fill.ts";
 import { median, numberOption, percentile, printTable, whole } from "./bench/numbers.ts";
-import { cpuMs, residentMegabytes } from "./bench/process_usage.ts";
+import { cpuMs, residentMegabytes, waitedForCpuMs } from "./bench/process_usage.ts";
 import { type Program, startProgram } from "./bench/program.ts";
 import { type BenchServer, startBenchServer } from "./bench/server.ts";
 import type { Targets, TargetsCommand } from "./bench/targets.ts";
@@ -109,7 +109,7 @@ async function measureLoad(bench: Bench, { pid }: Runtime, seconds: number, serv
     (await sql<{ count: number }[]>`
       select xact_commit::float8 as count from pg_stat_database where datname = current_database()`)[0]?.count ?? NaN;
   const since = Math.floor(Date.now() / 1000);
-  const [runtimeCpu, serverCpu, committed] = [cpuMs(pid), server.cpuMs(), await commits()];
+  const [runtimeCpu, serverCpu, committed, waited] = [cpuMs(pid), server.cpuMs(), await commits(), waitedForCpuMs()];
   const memory = [residentMegabytes(pid)];
   const end = performance.now() + seconds * 1000;
   while (performance.now() < end) {
@@ -118,6 +118,7 @@ async function measureLoad(bench: Bench, { pid }: Runtime, seconds: number, serv
   }
   const used = { runtime: cpuMs(pid) - runtimeCpu, server: server.cpuMs() - serverCpu };
   const transactions = (await commits() - committed) / seconds;
+  const crowded = (waitedForCpuMs() - waited) / seconds / 10;
 
   const claims = await latenessOfClaims(sql, since, since + seconds);
   const expected = services * seconds / bench.intervalSeconds;
@@ -134,6 +135,7 @@ async function measureLoad(bench: Bench, { pid }: Runtime, seconds: number, serv
     ["the latest", ms(claims.latest)],
     ["CPU of the runtime per check", perCheck(used.runtime)],
     ["CPU of the server per check", perCheck(used.server)],
+    ["a process of this machine waited for a core", `${crowded.toFixed(0)} % of the time`],
     ["transactions per second", whole(transactions)],
     ["memory of the runtime at the start", megabytes(memory[0] ?? NaN)],
     ["median of its first third", megabytes(median(memory.slice(0, third)))],

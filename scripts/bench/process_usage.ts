@@ -14,3 +14,12 @@ export function residentMegabytes(pid: number): number {
   const text = Deno.readTextFileSync(`/proc/${pid}/status`);
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) / 1024;
 }
+
+/** For how long some process of the machine has waited for a core since the machine started, in ms; NaN if the system does not say. */
+export function waitedForCpuMs(): number {
+  try {
+    return Number(/^some .*total=(\d+)$/m.exec(Deno.readTextFileSync("/proc/pressure/cpu"))?.[1]) / 1000;
+  } catch {
+    return NaN;
+  }
+}

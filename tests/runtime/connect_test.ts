@@ -73,7 +73,7 @@ Deno.test("calls that are under way on other connections finish when the pool is
   underWay.catch(() => {});
   await until("the long call sleeps", async () => {
     const rows = await opened
-      .sql`select from pg_stat_activity where query like '%finished%' and wait_event = 'PgSleep'`;
+      .sql`select from pg_stat_activity where datname = current_database() and query like '%finished%' and wait_event = 'PgSleep'`;
     return rows.length === 1;
   });
 
@@ -223,7 +223,8 @@ Deno.test("behind a transaction pooler nothing is prepared and nobody listens", 
 
   const rows = await opened.database.query`select from pg_prepared_statements where not from_sql`;
   const listener = await opened.database.listen("jobs", () => {});
-  const listening = await opened.sql`select from pg_stat_activity where query ilike 'listen%'`;
+  const listening = await opened.sql`
+    select from pg_stat_activity where query ilike 'listen%' and datname = current_database()`;
 
   assert.equal(rows.length, 0);
   assert.equal(listening.length, 0);
@@ -250,7 +251,7 @@ Deno.test("a listener whose backend is killed listens again, and says so", async
   await until("it listens", () => begun === 1);
 
   await opened.sql`
-    select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'uptuple listen'`;
+    select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and application_name = 'uptuple listen'`;
   await until("it listens again", () => begun === 2);
   await opened.sql`select pg_notify('jobs', 'after')`;
   await until("the message arrives", () => heard.length > 0);
@@ -267,7 +268,8 @@ Deno.test("a listener that was stopped leaves no connection", async () => {
   await handle.unlisten();
 
   await until("its connection is gone", async () => {
-    const rows = await opened.sql`select from pg_stat_activity where application_name = 'uptuple listen'`;
+    const rows = await opened
+      .sql`select from pg_stat_activity where datname = current_database() and application_name = 'uptuple listen'`;
     return rows.length === 0;
   });
 });

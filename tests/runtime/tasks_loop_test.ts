@@ -175,7 +175,8 @@ Deno.test("a runtime that stops cancels what it runs, records it, and gives the 
     values ('long', 'FIXED_RATE', 3600000, 'demo.sleep', '[60]')`;
   const loop = await startLoop(test);
   await until("the run goes on", async () => {
-    const [row] = await test.owner`select exists (select from pg_stat_activity where wait_event = 'PgSleep') as inside`;
+    const [row] = await test
+      .owner`select exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep') as inside`;
     return row.inside;
   });
   const asked = performance.now();

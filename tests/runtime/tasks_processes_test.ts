@@ -81,13 +81,14 @@ Deno.test("a runtime that is killed inside a run loses it: the lock frees after 
   await using victim = await startRuntime(database, "victim");
   await until("the victim is inside the run", async () => {
     const [row] =
-      await owner`select exists (select from pg_stat_activity where query like '%execute_task%' and wait_event = 'PgSleep') as inside`;
+      await owner`select exists (select from pg_stat_activity where datname = current_database() and query like '%execute_task%' and wait_event = 'PgSleep') as inside`;
     return row.inside;
   });
   await owner`update uptuple.task set arguments = '[0]' where name = 'long'`;
   await victim.kill();
   await until("the server has noticed that nobody waits for the statement", async () => {
-    const [row] = await owner`select not exists (select from pg_stat_activity where wait_event = 'PgSleep') as cut`;
+    const [row] =
+      await owner`select not exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep') as cut`;
     return row.cut;
   }, 3000);
   const [held] = await owner`select locked_by, lock_until::text as until from uptuple.locks where name = 'task:long'`;

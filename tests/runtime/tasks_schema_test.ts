@@ -97,6 +97,6 @@ Deno.test("a variable that is not set, and one that holds a secret, are refused 
   assert.throws(expand("${UPTUPLE_SECRET_KEY}"), /groups\[0\]\.tasks\[0\] names the secret UPTUPLE_SECRET_KEY/);
   assert.throws(
     () => expandEnvironment(["${GONE} ${LOST}", "${UPTUPLE_SECRET_KEY}"], () => undefined),
-    /^ExpansionError: \[0\] names GONE, .*\n  also \[0\] names LOST, .*\n  also \[1\] names the secret UPTUPLE_SECRET_KEY/,
+    /^ExpansionError: \[0\] names GONE, .*\n {2}also \[0\] names LOST, .*\n {2}also \[1\] names the secret UPTUPLE_SECRET_KEY/,
   );
 });

@@ -7,8 +7,8 @@
 -- One caller at a time works, the others find the mark locked and return 0. Stops after at_most, between two lots of services, and
 -- goes on with the next call; called once a minute by a scheduled task. Writes roll_up_mark, unfinished_hour, service_hour and service_day.
 --
--- Cost: see tally, the rest is small. 100 services at 30 s: 12,000 checks an hour, 40 ms. A million at 60 s: 16,700 checks a second, so a
--- thirtieth of a core.
+-- Cost, measured as in tally: 2.7 us of CPU a check all told with 20,000 services at 60 s, 1.3 us with 100 at 30 s, whose rows the server
+-- has in its own buffers. A million services at 60 s take a twentieth of a core, and 5 bytes of roll-ups a check.
 create or replace function uptuple.roll_up(at_most interval default interval '20 seconds')
 returns bigint
 language plpgsql

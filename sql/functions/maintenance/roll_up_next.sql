@@ -1,8 +1,9 @@
 -- Roll up one hour, given by its first epoch second, of the next lot of services after one; with its last hour the day as well.
 --
 -- A lot is at most 5,000 services with about 400,000 windows, a second's work. In the order of the services' ids, so that whoever calls can
--- stop between two lots and go on later. Services that were removed before the day began are left out. Answers how many of them had windows, and the last one; null when none was left. Called by roll_up and
--- rebuild_roll_ups, which hold the mark. Writes service_hour and service_day.
+-- stop between two lots and go on later. Services that were removed before the day began are left out. Answers how many of the lot had
+-- windows, and the last service; null when none was left. Called by roll_up and rebuild_roll_ups, which hold the mark. Writes service_hour
+-- and service_day.
 create or replace function uptuple.roll_up_next(hour_start bigint, after_service bigint)
 returns table (written integer, last_service bigint)
 language plpgsql
