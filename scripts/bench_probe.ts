@@ -6,7 +6,7 @@
  * Each prober is a process of its own, and so are the targets; only the prober's CPU counts. Linux only. The exporter's binary is
  * looked for on the PATH (Debian: apt-get install prometheus-blackbox-exporter); without it, this runtime is measured alone.
  *
- * Options: --rounds 5, --seconds 5 (each turn), --rate 200 (probes a second).
+ * Options: --rounds 5, --seconds 5 (each turn), --rate 333 (probes a second: ten thousand services at 30 s).
  */
 import { join } from "node:path";
 import { median, numberOption, printTable, whole } from "./bench/numbers.ts";
@@ -24,6 +24,8 @@ interface Prober extends AsyncDisposable {
 }
 
 const EXPORTER = "prometheus-blackbox-exporter";
+/** On a crowded machine one probe or another may run into its timeout. More than that would be another measurement. */
+const UP_AT_LEAST = 0.99;
 /** Where systems keep the authorities that they trust. */
 const SYSTEM_AUTHORITIES = [
   "/etc/ssl/certs/ca-certificates.crt",
@@ -33,7 +35,7 @@ const SYSTEM_AUTHORITIES = [
 
 async function main(args: string[]): Promise<void> {
   const rounds = numberOption(args, "rounds", 5);
-  const pace = { perSecond: numberOption(args, "rate", 200), seconds: numberOption(args, "seconds", 5) };
+  const pace = { perSecond: numberOption(args, "rate", 333), seconds: numberOption(args, "seconds", 5) };
   if (Deno.build.os !== "linux") throw new Error("bench:probe reads CPU from /proc, and so runs on Linux only.");
 
   await using stack = new AsyncDisposableStack();
@@ -63,7 +65,7 @@ async function measure(prober: Prober, command: ProberCommand): Promise<number> 
   const before = cpuMs(prober.pid);
   const { up, failure } = await prober.run(command);
   const probes = command.perSecond * command.seconds;
-  if (up !== probes) {
+  if (up < probes * UP_AT_LEAST) {
     throw new Error(`${prober.name} found ${up} of ${probes} probes up. The first other one: ${failure}`);
   }
   return probes / (cpuMs(prober.pid) - before) * 1000;

@@ -8,6 +8,10 @@
 --
 -- One statement's snapshot throughout, since it is stable: a roll_up that commits meanwhile changes nothing. Reads roll_up_mark, retention,
 -- unfinished_hour, service_day, service_hour, and through tally service_active, result and job.
+--
+-- Measured over 90 days of 100 services at 30 s (26 million results, PostgreSQL 18): for one service uptime of any stretch 0.8 ms, percentiles
+-- 1 to 2 ms, 90 days of bars 5 ms; from the rows alone 670 ms. tally's plan spans all partitions: with the 50 of the default retention it takes
+-- 11 ms of CPU, once a connection and again when autovacuum has been at one of them.
 create or replace function uptuple.history(service_ids bigint[], since timestamptz, until timestamptz, latencies boolean)
 returns table (
   service_id bigint,
