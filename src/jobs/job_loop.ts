@@ -84,18 +84,16 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
   }
 
   async function work(job: ClaimedJob, stop: AbortSignal): Promise<void> {
-    if (job.leaseEnd - performance.now() < job.timeoutMs + LEASE_MARGIN_MS) return await giveBack([job]);
+    if (job.leaseEnd - performance.now() < job.timeoutMs + LEASE_MARGIN_MS) return await giveBack(job);
     const transport = await options.transport();
     const outcome = await probe(job, { signal: stop, secrets: options.secrets, transport });
     if ("observation" in outcome) completions.add({ job, observation: outcome.observation });
-    else if ("aborted" in outcome) await giveBack([job]);
+    else if ("aborted" in outcome) await giveBack(job);
     else await retry(job, outcome.stalled);
   }
 
-  async function giveBack(jobs: ClaimedJob[]): Promise<void> {
-    await database.query`select uptuple.release_jobs(${jobs.map((job) => job.jobId)}, ${
-      jobs.map((job) => job.ownerToken)
-    })`;
+  async function giveBack(job: ClaimedJob): Promise<void> {
+    await database.query`select uptuple.release_jobs(${[job.jobId]}, ${[job.ownerToken]})`;
   }
 
   async function retry(job: ClaimedJob, error: string): Promise<void> {

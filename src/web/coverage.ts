@@ -18,7 +18,7 @@ const logger = getLogger(["uptuple", "web"]);
 const FRESH_MS = 60_000;
 /** Older ones are not shown: nobody has looked meanwhile, or the reading fails. In ms. */
 const USABLE_MS = 30 * 60_000;
-/** Reading takes about 6 ms a service that is checked every 30 s; it may take this share of the time. */
+/** Reading takes about 0.3 ms a service; it may take this share of the time. */
 const SHARE_OF_TIME = 1 / 50;
 /** How long a page waits for the figures before it goes out without new ones, in ms. */
 const PATIENCE_MS = 250;
