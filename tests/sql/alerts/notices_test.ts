@@ -135,6 +135,7 @@ Deno.test("a notice says what happened where and why, and a recovery how long it
     tags: ["eu", "payments"],
     region: "default",
     kind: "service.failed",
+    severity: "critical",
     occurred_at: body.timestamp,
     code: "manual",
     reason: "it is DOWN",
