@@ -55,10 +55,18 @@ from (
     'End that transaction, or select pg_terminate_backend(...) with its session''s number; idle_in_transaction_session_timeout prevents it.'
   from uptuple.oldest_snapshot() snapshot
   where snapshot.age > interval '5 minutes'
+
+  union all
+  select 10, 'warning', format('Reports are slow: the roll-ups have come no further than %s.', uptuple.iso_time(to_timestamp(mark.rolled_until))),
+    'Look at select * from uptuple.task_runs where task = ''roll_up''; by hand it is select uptuple.roll_up();'
+  from uptuple.roll_up_mark mark
+  cross join uptuple.enqueue_cursor cursor
+  where mark.rolled_until + 3600 + 1800 < cursor.enqueued_until
+    and exists (select from uptuple.service where service.created_at < clock_timestamp() - interval '10 minutes')
 ) problem
 order by problem.rank, problem.problem;
 
 comment on view uptuple.problems is
-  'What is wrong with the monitor itself (no service, nobody to tell, suspended channels, dead notices, lost runtimes, a backlog, an old snapshot), with the cure.';
+  'What is wrong with the monitor itself (no service, nobody to tell, suspended channels, dead notices, lost runtimes, a backlog, an old snapshot, roll-ups that fall behind), with the cure.';
 
 grant select on uptuple.problems to uptuple_worker, uptuple_operator, uptuple_viewer;

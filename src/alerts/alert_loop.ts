@@ -1,5 +1,6 @@
 import { getLogger } from "@logtape/logtape";
 import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
+import { retryUntilLeaseEnds } from "../database/retry.ts";
 import type { Transport } from "../jobs/http/transport.ts";
 import type { SecretStore } from "../secrets.ts";
 import type { Shift } from "../shift.ts";
@@ -30,8 +31,6 @@ const SLOTS = 32;
 const POLL_MS = 1000;
 /** How long posts may still be answered when the program stops, in ms; then their leases run out. */
 const FAREWELL_MS = 2000;
-/** Wait before an answer that the database did not take is reported again; the same token makes that harmless. */
-const RETRY_MS = 500;
 
 /** @param options What to work with. */
 export function createAlertLoop({ database, worker, secrets, transport }: AlertLoopOptions): AlertLoop {
@@ -62,19 +61,11 @@ export function createAlertLoop({ database, worker, secrets, transport }: AlertL
     else logger.warn(line, facts);
   }
 
-  /** Repeats the call while the database is away, until the lease is over. */
   async function finish(notice: ClaimedNotice, answer: DeliveryAnswer): Promise<string> {
-    for (;;) {
-      try {
-        const [row] = await database.query<{ outcome: string }>`
-          select uptuple.finish_alert(${notice.deliveryId}, ${notice.claimToken}, ${answer}) as outcome`;
-        return row?.outcome ?? "REFUSED";
-      } catch (error) {
-        if (performance.now() + RETRY_MS >= notice.leaseEnd) throw error;
-        if (!(error instanceof DatabaseUnavailableError)) logger.warn("finish_alert failed: {error}", { error });
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      }
-    }
+    const [row] = await retryUntilLeaseEnds(notice.leaseEnd, "finish_alert", () =>
+      database.query<{ outcome: string }>`
+        select uptuple.finish_alert(${notice.deliveryId}, ${notice.claimToken}, ${answer}) as outcome`);
+    return row?.outcome ?? "REFUSED";
   }
 
   async function giveBack(notice: ClaimedNotice): Promise<void> {

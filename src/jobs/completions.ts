@@ -1,5 +1,6 @@
 import { getLogger } from "@logtape/logtape";
-import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
+import type { Database } from "../database/connect.ts";
+import { retryUntilLeaseEnds } from "../database/retry.ts";
 import type { ClaimedJob } from "./claimed_job.ts";
 import type { Observation } from "./observation.ts";
 
@@ -31,8 +32,6 @@ const BATCH_SIZE = 200;
 const BATCH_MS = 5;
 /** Batches under way at once: one is being committed while the next one is parsed. */
 const BATCHES_IN_FLIGHT = 2;
-/** Wait before a batch that the database did not answer is sent again; the same tokens make that harmless. */
-const RETRY_MS = 500;
 
 /** @param database Where `uptuple.complete_jobs` is. */
 export function createCompletions(database: Database): Completions {
@@ -81,7 +80,7 @@ export function createCompletions(database: Database): Completions {
   };
 }
 
-/** Repeats the call while the database is away: a lost acknowledgement is answered DUPLICATE. */
+/** Reports a batch, as long as there is a lease left in it for which that is worth while. */
 async function completeUntilLeaseEnds(database: Database, batch: Completion[]): Promise<Answer[]> {
   const lastLeaseEnd = Math.max(...batch.map(({ job }) => job.leaseEnd));
   const completions = batch.map(({ job, observation }) => ({
@@ -90,21 +89,18 @@ async function completeUntilLeaseEnds(database: Database, batch: Completion[]): 
     owner_token: job.ownerToken,
     observation,
   }));
-  for (;;) {
-    try {
-      return await database.query<Answer>`select * from uptuple.complete_jobs(${completions})`;
-    } catch (error) {
-      const worthwhile = performance.now() + RETRY_MS < lastLeaseEnd;
-      if (!worthwhile) {
-        logger.error("{count} results are lost, since their leases ended before the database took them: {error}", {
-          count: batch.length,
-          error,
-        });
-        return [];
-      }
-      if (!(error instanceof DatabaseUnavailableError)) logger.warn("complete_jobs failed: {error}", { error });
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
+  try {
+    return await retryUntilLeaseEnds(
+      lastLeaseEnd,
+      "complete_jobs",
+      () => database.query<Answer>`select * from uptuple.complete_jobs(${completions})`,
+    );
+  } catch (error) {
+    logger.error("{count} results are lost, since their leases ended before the database took them: {error}", {
+      count: batch.length,
+      error,
+    });
+    return [];
   }
 }
 

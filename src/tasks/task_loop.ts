@@ -1,5 +1,6 @@
 import { getLogger } from "@logtape/logtape";
 import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
+import { retryUntilLeaseEnds } from "../database/retry.ts";
 import type { Shift } from "../shift.ts";
 import { createWake } from "../wake.ts";
 import { type ClaimedRun, claimedRun, type RunRow } from "./claimed_run.ts";
@@ -37,8 +38,6 @@ const SHORTEST_POLL_MS = 20;
 const FILE_MS = 2000;
 /** How long runs may still end by themselves when the program stops, in ms. */
 const FAREWELL_MS = 1000;
-/** Wait before an outcome that the database did not take is reported again; the same token makes that harmless. */
-const RETRY_MS = 500;
 
 /** @param options What to work with. */
 export function createTaskLoop({ database, url, worker, tasksFile, variable }: TaskLoopOptions): TaskLoop {
@@ -67,20 +66,12 @@ export function createTaskLoop({ database, url, worker, tasksFile, variable }: T
     if (!taken) logger.warn("The outcome of {task} came too late: its lock had run out", { ...facts });
   }
 
-  /** Repeats the call while the database is away, until the lock runs out. */
   async function finish(run: ClaimedRun, execution: Execution): Promise<boolean> {
     const { error, code } = "error" in execution ? execution : { error: null, code: null };
-    for (;;) {
-      try {
-        const [row] = await database.query<{ taken: boolean }>`
-          select uptuple.finish_task(${run.runId}, ${run.token}, ${error}, ${code}) as taken`;
-        return row?.taken ?? false;
-      } catch (failure) {
-        if (performance.now() + RETRY_MS >= run.leaseEnd) throw failure;
-        if (!(failure instanceof DatabaseUnavailableError)) logger.warn("finish_task failed: {failure}", { failure });
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      }
-    }
+    const [row] = await retryUntilLeaseEnds(run.leaseEnd, "finish_task", () =>
+      database.query<{ taken: boolean }>`
+        select uptuple.finish_task(${run.runId}, ${run.token}, ${error}, ${code}) as taken`);
+    return row?.taken ?? false;
   }
 
   function start(run: ClaimedRun, stop: AbortSignal): void {

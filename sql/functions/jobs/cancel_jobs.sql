@@ -1,7 +1,8 @@
 -- Cancel jobs by hand: all of a service that wait or run, or the given ones. Returns how many.
 --
 -- Who owns a running one gets REFUSED when it answers. A cancelled window is a gap: never up, never down. Locks rows by (slot, id).
--- Called by people, and by remove_service. Writes job.
+-- Called by people, and by remove_service. Writes job. What waits or runs is what has not finished: a condition on the state let the planner
+-- walk the claim's index, that is everything that waits.
 create or replace function uptuple.cancel_jobs(
   service text default null,
   job_ids bigint[] default null,
@@ -35,12 +36,12 @@ begin
     from uptuple.job
     where job.service_id = wanted_service
       and job.scheduled_slot between now_second - 2 * 86400 and now_second + 2 * 86400
-      and job.state = any ('{READY,RUNNING}')
+      and job.finished_at is null
       and (job_ids is null or job.id = any (job_ids))
     union all
     select job.id, job.scheduled_slot
     from uptuple.job
-    where wanted_service is null and job.id = any (job_ids) and job.state = any ('{READY,RUNNING}')
+    where wanted_service is null and job.id = any (job_ids) and job.finished_at is null
   ),
   locked as materialized (
     select job.id, job.scheduled_slot
@@ -57,7 +58,8 @@ begin
   from locked
   where job.id = locked.id
     and job.scheduled_slot = locked.scheduled_slot
-    and (job.state = 'READY' or running and job.state = 'RUNNING');
+    and job.finished_at is null
+    and (running or job.owner_token is null);
 
   get diagnostics cancelled = row_count;
   return cancelled;

@@ -1,6 +1,7 @@
 -- Extend leases to 30 s from now: [{job_id, scheduled_slot, owner_token}, ...]. Fenced: an ended lease cannot be extended.
 --
 -- Answers the new end of each lease, or null where the call was refused and changed nothing. Locks rows by (slot, id). Writes job.
+-- The UPDATE does not say that the state is RUNNING, to which a CHECK ties the token: with it the planner took the claim's index.
 create or replace function uptuple.extend_jobs(extensions jsonb)
 returns table (job_id bigint, lease_until timestamptz)
 language plpgsql
@@ -33,7 +34,6 @@ begin
     from locked
     where job.id = locked.id
       and job.scheduled_slot = locked.scheduled_slot
-      and job.state = 'RUNNING'
       and job.owner_token = locked.owner_token
       and job.due_at > clock_timestamp()
     returning job.id, job.owner_token, job.due_at

@@ -3,6 +3,7 @@
 -- For a runtime that stops, or that claimed more than it can start in time. Fenced: entries whose token is no longer good are left alone.
 -- It is due since its slot again, so that a job that was first in line is first again, and a window that nobody has started when the next
 -- one is due is MISSED as if it had never been claimed. Locks rows by (slot, id). Writes job.
+-- The UPDATE does not say that the state is RUNNING, to which a CHECK ties the token: with it the planner took the claim's index.
 create or replace function uptuple.release_jobs(job_ids bigint[], owner_tokens uuid[])
 returns integer
 language plpgsql
@@ -37,7 +38,6 @@ begin
   from locked
   where job.id = locked.id
     and job.scheduled_slot = locked.scheduled_slot
-    and job.state = 'RUNNING'
     and job.owner_token = locked.owner_token
     and job.due_at > clock_timestamp();
 

@@ -2,6 +2,7 @@
 --
 -- READY again after least(60, 5 * 2^(attempts-1)) s, or FAILED after three attempts. Fenced as complete_jobs is; a refused
 -- entry changes nothing. A failing service whose check FAILED gets its next confirmation. Locks rows by (slot, id). Writes job.
+-- The UPDATE does not say that the state is RUNNING, to which a CHECK ties the token: with it the planner took the claim's index.
 create or replace function uptuple.retry_jobs(retries jsonb)
 returns table (job_id bigint, outcome text)
 language plpgsql
@@ -44,7 +45,6 @@ begin
       from locked
       where job.id = locked.id
         and job.scheduled_slot = locked.scheduled_slot
-        and job.state = 'RUNNING'
         and job.owner_token = locked.owner_token
         and job.due_at > clock_timestamp()
       returning job.id, locked.owner_token, job.state, job.service_id

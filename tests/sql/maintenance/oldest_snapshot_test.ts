@@ -71,3 +71,19 @@ Deno.test("a snapshot that has just been taken is no problem", async () => {
   assert.deepEqual(problems.filter(({ problem }) => problem.startsWith("A snapshot")), []);
   await reader.unsafe("rollback");
 });
+
+Deno.test("a snapshot that has been held for more than five minutes is a problem that names its holder", async () => {
+  await using database = await testDatabase();
+  // Nobody can make a snapshot old; that its age is told rightly is for the tests above.
+  await database.owner`
+    create or replace function uptuple.oldest_snapshot() returns table (age interval, holder text) language sql
+    begin atomic select interval '5 minutes 1 second', 'session 7 of report'; end`;
+
+  const problems = await database
+    .owner`select severity, problem from uptuple.problems where problem like 'A snapshot%'`;
+
+  assert.deepEqual(problems.map((row) => ({ ...row })), [{
+    severity: "warning",
+    problem: "A snapshot is held for 5 minutes, and keeps vacuum from cleaning up: session 7 of report.",
+  }]);
+});

@@ -465,3 +465,25 @@ Deno.test("whatever the statistics say, an hour is rolled up and a report made f
   await owner`delete from uptuple.service_hour where extract(hour from hour) < 12`;
   await check("analysed while full");
 });
+
+Deno.test("roll-ups that fall behind are a problem, and none once they have caught up", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await owner`select uptuple.add_service(name => 'shop', url => 'http://127.0.0.1:1/')`;
+  await owner`update uptuple.service set created_at = created_at - interval '1 day'`;
+  const behind = () => owner`select severity, problem from uptuple.problems where problem like '%roll-ups%'`;
+  await owner`
+    update uptuple.roll_up_mark
+    set rolled_from = rolled_from - 86400,
+      rolled_until = (select enqueued_until - mod(enqueued_until, 3600) - 2 * 3600 from uptuple.enqueue_cursor)`;
+
+  const [problem] = await behind();
+  assert.equal(problem?.severity, "warning");
+  assert.match(
+    problem?.problem,
+    /^Reports are slow: the roll-ups have come no further than \d{4}-\d\d-\d\dT\d\d:00:00\.000Z\.$/,
+  );
+
+  await owner`select uptuple.roll_up()`;
+  assert.deepEqual([...await behind()], []);
+});

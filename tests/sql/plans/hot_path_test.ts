@@ -145,6 +145,8 @@ async function checkHotPath({ sql, explain }: ExplainedConnection, waiting: numb
     `claim_jobs ${when} looks at ${claimed.buffers} pages`,
   );
 
+  await checkLeaseFunctions({ sql, explain }, jobs, when);
+
   const completions = jobs.map((job) => ({ ...job, observation: { status: 200, timings: { total: 5 } } }));
   let outcomes: string[] = [];
   const completed = await explain(async (sql) => {
@@ -187,6 +189,37 @@ async function checkHotPath({ sql, explain }: ExplainedConnection, waiting: numb
   assertByIndex(enqueued, `enqueue_jobs ${when}`);
   assert.ok(made < 20, `${made} windows were made ${when}`);
   assertRows(enqueued, "service_schedule", made + 20, `enqueue_jobs ${when}`);
+}
+
+/** What else one may do with leased jobs, each taken back afterwards. */
+async function checkLeaseFunctions(
+  { sql, explain }: Pick<ExplainedConnection, "sql" | "explain">,
+  jobs: Claimed[],
+  when: string,
+): Promise<void> {
+  const ids = jobs.map(({ job_id }) => job_id);
+  const tokens = jobs.map(({ owner_token }) => owner_token);
+  const retries = jobs.map((job) => ({ ...job, error: "the runtime stood still" }));
+  const calls: Record<string, (sql: Sql) => Promise<unknown>> = {
+    retry_jobs: (sql) => sql`select * from uptuple.retry_jobs(${sql.json(retries)})`,
+    extend_jobs: (sql) => sql`select * from uptuple.extend_jobs(${sql.json(retries)})`,
+    release_jobs: (sql) => sql`select uptuple.release_jobs(${ids}, ${tokens})`,
+    cancel_jobs: (sql) => sql`select uptuple.cancel_jobs(job_ids => ${ids})`,
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    await sql.unsafe("begin");
+    const work = await explain(call);
+    await sql.unsafe("rollback");
+    assertByIndex(work, `${name} ${when}`);
+    assertRows(work, "job_claim", 0, `${name} ${when}`);
+    // Looked at to find, to lock and to change; the calls before, taken back, left dead versions of each row.
+    assertRows(work, "job_pkey", 8 * jobs.length, `${name} ${when}`);
+    assert.ok(work.largestSort <= jobs.length, `${name} ${when} sorts ${work.largestSort} rows`);
+    assert.ok(
+      work.buffers < PAGES_FOR_NOTHING + jobs.length * PAGES_A_JOB,
+      `${name} ${when} looks at ${work.buffers} pages`,
+    );
+  }
 }
 
 Deno.test("the hot path reads what it works on, through the intended indexes, whatever the statistics say", async (t) => {
