@@ -37,7 +37,7 @@ if (config.roles.has("web")) {
       viewerToken: config.viewerToken ?? undefined,
       public: config.publicDashboard ? "dashboard" : undefined,
     });
-    const app = createApp({ database: program.database, access });
+    const app = createApp({ database: program.database, access, metricsToken: config.metricsToken });
     Deno.serve({ hostname: config.host, port: config.port, onListen() {} }, app.fetch);
   } catch (error) {
     if (error instanceof AccessError) refuse(error.message);

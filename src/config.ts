@@ -30,6 +30,8 @@ export interface Config {
   heartbeatUrl: string | null;
   /** What a person shows to see the pages where `host` is not loopback, or null. */
   viewerToken: string | null;
+  /** What a scraper brings to read `/metrics`, or null if it needs what viewers need. */
+  metricsToken: string | null;
   /** True if everybody may see the dashboard. */
   publicDashboard: boolean;
   /** Whether this is Deno Deploy: no server of its own, no files, and a database that is down is waited for. */
@@ -81,7 +83,8 @@ export function readConfig(variable: (name: string) => string | undefined): Conf
     tasksFile: setting("UPTUPLE_TASKS_FILE") ?? "tasks.json",
     log: readLog(setting("UPTUPLE_LOG")),
     heartbeatUrl: readHeartbeatUrl(setting("UPTUPLE_HEARTBEAT_URL")),
-    viewerToken: readViewerToken(setting("UPTUPLE_VIEWER_TOKEN")),
+    viewerToken: readToken("UPTUPLE_VIEWER_TOKEN", setting("UPTUPLE_VIEWER_TOKEN")),
+    metricsToken: readToken("UPTUPLE_METRICS_TOKEN", setting("UPTUPLE_METRICS_TOKEN")),
     publicDashboard: readPublic(setting("UPTUPLE_PUBLIC")),
     onDeploy,
     worker: `${systemHostname()}-${crypto.randomUUID().slice(0, 8)}`,
@@ -142,10 +145,10 @@ function readHeartbeatUrl(value: string | null): string | null {
   return value;
 }
 
-function readViewerToken(value: string | null): string | null {
+function readToken(name: string, value: string | null): string | null {
   if (value !== null && value.length < 16) {
     throw new ConfigError(
-      "UPTUPLE_VIEWER_TOKEN is shorter than 16 characters and could be guessed: use the output of `openssl rand -hex 16`.",
+      `${name} is shorter than 16 characters and could be guessed: use the output of \`openssl rand -hex 16\`.`,
     );
   }
   return value;

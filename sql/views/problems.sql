@@ -58,7 +58,7 @@ from (
 
   union all
   select 10, 'warning', format('Reports are slow: the roll-ups have come no further than %s.', uptuple.iso_time(to_timestamp(mark.rolled_until))),
-    'Look at select * from uptuple.task_runs where task = ''roll_up''; by hand it is select uptuple.roll_up();'
+    'Look at select * from uptuple.task_runs where task = ''uptuple.roll_up''; by hand it is select uptuple.roll_up();'
   from uptuple.roll_up_mark mark
   cross join uptuple.enqueue_cursor cursor
   where mark.rolled_until + 3600 + 1800 < cursor.enqueued_until

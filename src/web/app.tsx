@@ -7,6 +7,7 @@ import { coverageReader } from "./coverage.ts";
 import { answerFailure, answerNotFound } from "./failure_page.tsx";
 import { guardRoutes } from "./guard.tsx";
 import { healthRoutes } from "./health.ts";
+import { metricsRoutes } from "./metrics.ts";
 import { readOverview } from "./overview.ts";
 import { renderOverview } from "./overview_page.tsx";
 import { shareCalls } from "./shared_call.ts";
@@ -18,6 +19,8 @@ export interface AppOptions {
   database: Pick<Database, "query">;
   /** Who may see the pages, as `accessPolicy` decided. */
   access: AccessPolicy;
+  /** What asks for `/metrics` brings; null, the default, if whoever may see the pages may read the metrics. */
+  metricsToken?: string | null;
 }
 
 /** How long a page waits for the database, in ms. */
@@ -28,9 +31,11 @@ const PAGE_DEADLINE_MS = 5_000;
  *
  * @returns The application. Serve it with `Deno.serve(options, app.fetch)`: the client's address comes as the second argument.
  */
-export function createApp({ database, access }: AppOptions): Hono<WebEnvironment> {
+export function createApp({ database, access, metricsToken = null }: AppOptions): Hono<WebEnvironment> {
   const overview = shareCalls(() => readOverview(database), PAGE_DEADLINE_MS);
   const coverage = coverageReader(database);
+  const metrics = metricsRoutes(database, metricsToken);
+  const nothing = new Hono<WebEnvironment>();
 
   return new Hono<WebEnvironment>()
     .use(secureHeaders({
@@ -50,8 +55,11 @@ export function createApp({ database, access }: AppOptions): Hono<WebEnvironment
     }))
     .route("/", healthRoutes(database))
     .route("/", assetRoutes())
+    // A scraper with a token of its own needs nothing else.
+    .route("/", metricsToken === null ? nothing : metrics)
     // What comes after this is nobody's who has no business here.
     .route("/", guardRoutes(access))
+    .route("/", metrics)
     .get("/", async (context) => {
       const [current, lastDay] = await Promise.all([overview(), coverage()]);
       return context.html(renderOverview({

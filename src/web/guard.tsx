@@ -1,18 +1,11 @@
-import { getLogger } from "@logtape/logtape";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type AccessPolicy, namesThisHost } from "./access.ts";
-import { clientOf, limitFailures } from "./failure_limit.ts";
 import { renderLogin } from "./login_page.tsx";
 import { renderMessage } from "./message_page.tsx";
-import { viewerToken } from "./viewer_token.ts";
+import { bearerToken, tokenGate } from "./token_gate.ts";
 import type { WebEnvironment } from "./web_environment.ts";
 
-const logger = getLogger(["uptuple", "web"]);
-/** Wrong tokens a minute and client. Nobody mistypes more often, and a guesser gets nowhere. */
-const WRONG_TOKENS_A_MINUTE = 10;
-/** How many clients' failures are remembered. */
-const CLIENTS = 10_000;
 /** A token and a path, in bytes. */
 const LOGIN_LIMIT = 8 * 1024;
 
@@ -49,26 +42,13 @@ function refuseOtherHosts(routes: Hono<WebEnvironment>, configuredHost: string):
 }
 
 function askForToken(routes: Hono<WebEnvironment>, token: string): Hono<WebEnvironment> {
-  const expected = viewerToken(token);
-  const limit = limitFailures({
-    failures: WRONG_TOKENS_A_MINUTE,
-    periodMs: 60_000,
-    clients: CLIENTS,
-    now: () => performance.now(),
-  });
+  const gate = tokenGate(token, "viewer token");
+  const { expected } = gate;
 
   /** @returns Null if the token is right, else the answer to give. */
   function check(context: Context<WebEnvironment>, candidate: string, next: string) {
-    const client = clientOf(addressOf(context));
-    const wait = limit.waitSeconds(client);
-    if (wait > 0) {
-      context.header("Retry-After", String(wait));
-      return refuse(context, 429, next, `Too many wrong tokens came from your address. Try again in ${wait} s.`);
-    }
-    if (expected.matches(candidate)) return null;
-    limit.failed(client);
-    logger.warn("A wrong viewer token came from {client}.", { client });
-    return refuse(context, 401, next, "That is not the viewer token.");
+    const refusal = gate.check(context, candidate);
+    return refusal === null ? null : refuse(context, refusal.status, next, refusal.fault);
   }
 
   return routes
@@ -94,7 +74,7 @@ function askForToken(routes: Hono<WebEnvironment>, token: string): Hono<WebEnvir
         return await next();
       }
       const path = localPath(context.req.url.replace(/^[a-z]+:\/\/[^/]*/, ""));
-      const given = /^Bearer +(\S.*)$/i.exec(context.req.header("authorization") ?? "")?.[1];
+      const given = bearerToken(context);
       if (given === undefined) return refuse(context, 401, path);
       return check(context, given, path) ?? await next();
     });
@@ -111,11 +91,6 @@ function refuse(context: Context<WebEnvironment>, status: 401 | 429, next: strin
     return context.html(renderLogin({ next, ...(fault !== undefined && { fault }) }), status);
   }
   return context.text(`${fault ?? "This asks for the viewer token: send it as Authorization: Bearer."}\n`, status);
-}
-
-function addressOf(context: Context<WebEnvironment>): string | undefined {
-  const address = context.env?.remoteAddr;
-  return address !== undefined && "hostname" in address ? address.hostname : undefined;
 }
 
 /** The path to go on to, if it is one of ours, else the first page: a login must not send anybody elsewhere. */

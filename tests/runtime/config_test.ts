@@ -18,6 +18,7 @@ Deno.test("an empty environment means a database of its own, on loopback, with e
     log: { level: "info", format: null },
     heartbeatUrl: null,
     viewerToken: null,
+    metricsToken: null,
     publicDashboard: false,
     onDeploy: false,
   });
@@ -42,4 +43,11 @@ Deno.test("on Deno Deploy a database must be given, and off the production timel
   assert.deepEqual([...branch.roles], ["web"]);
   const production = read({ DENO_DEPLOY: "true", DENO_TIMELINE: "production", DATABASE_URL, UPTUPLE_ROLES: "probe" });
   assert.deepEqual([...production.roles], ["probe"]);
+});
+
+Deno.test("a metrics token that could be guessed is refused by its name", () => {
+  assert.throws(
+    () => readConfig((name) => name === "UPTUPLE_METRICS_TOKEN" ? "short" : undefined),
+    { name: "ConfigError", message: /^UPTUPLE_METRICS_TOKEN is shorter than 16 characters/ },
+  );
 });

@@ -1,6 +1,6 @@
 import { connect, type ConnectOptions, type Database } from "../../src/database/connect.ts";
 import type { AccessPolicy } from "../../src/web/access.ts";
-import { createApp } from "../../src/web/app.tsx";
+import { type AppOptions, createApp } from "../../src/web/app.tsx";
 import { testDatabase, type TestSql } from "./database.ts";
 
 /** The web role over a database of its own. */
@@ -20,10 +20,13 @@ export interface ServedApp extends AsyncDisposable {
 }
 
 /** Opens the web role over a new database, logged in as a runtime is: with the role uptuple_worker only. */
-export async function openTestApp(access: AccessPolicy = { kind: "public" }): Promise<TestApp> {
+export async function openTestApp(
+  access: AccessPolicy = { kind: "public" },
+  options: Pick<AppOptions, "metricsToken"> = {},
+): Promise<TestApp> {
   const database = await testDatabase();
   const connection = connect({ url: await database.urlFor("uptuple_worker"), maxConnections: 2 });
-  const app = createApp({ database: connection, access });
+  const app = createApp({ database: connection, access, ...options });
   return {
     app,
     owner: database.owner,

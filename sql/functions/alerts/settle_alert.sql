@@ -1,7 +1,8 @@
 -- Settle one notice by its receiver's answer, with the consequences for its channel. finish_alerts, the caller, holds the locks of the lane
 -- and of the channel.
 --
--- The fence stands in the UPDATE: id, SENDING, token, unended lease. Writes delivery, delivery_attempt and channel.
+-- The fence stands in the UPDATE: id, SENDING, token, unended lease. Writes delivery, delivery_attempt, counter and
+-- channel.
 create or replace function uptuple.settle_alert(delivery_id bigint, claim_token uuid, response jsonb)
 returns text
 language plpgsql
@@ -64,6 +65,7 @@ begin
     case when jsonb_typeof(response -> 'latency_ms') = 'number' then least(greatest((response ->> 'latency_ms')::numeric, 0), 86400000)::real end,
     said
   );
+  perform uptuple.count('delivery_attempts', jsonb_build_object('channel', target.name, 'outcome', meaning));
   perform uptuple.note_answer(target, uptuple.judge_response(response), coalesce(said, 'HTTP ' || http_status), http_status, wait);
   return meaning;
 end

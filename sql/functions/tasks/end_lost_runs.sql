@@ -26,7 +26,9 @@ begin
              when run.executed_at is null then format('%s did not report an outcome before the lock ran out', run.worker)
            end
      where id = run.id;
-    perform uptuple.note_task_end(run.task, coalesce(run.executed_at, run.lease_until));
+    perform uptuple.note_task_end(
+      run.task, coalesce(run.executed_at, run.lease_until), case when run.executed_at is null then 'LOST' else 'SUCCEEDED' end
+    );
   end loop;
 end
 $function$;

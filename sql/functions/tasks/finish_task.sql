@@ -4,7 +4,7 @@
 -- Without an error it SUCCEEDED, which only a run can whose function's work was committed; with one it FAILED. Where
 -- the work was committed and its acknowledgement was lost, the error is the messenger's and the run SUCCEEDED all the
 -- same. A repeated call answers true again and changes nothing. Rows are locked in the order run, mark, lock. Writes
--- task_run, task_mark and lock.
+-- task_run, task_mark, counter and lock.
 create or replace function uptuple.finish_task(
   run_id bigint,
   token uuid,
@@ -39,7 +39,7 @@ begin
          error = case when run.executed_at is null then left(error, 8000) end,
          error_code = case when run.executed_at is null then left(error_code, 100) end
    where held.id = run_id;
-  perform uptuple.note_task_end(run.task, at);
+  perform uptuple.note_task_end(run.task, at, case when run.executed_at is null then 'FAILED' else 'SUCCEEDED' end);
   perform uptuple.release_lock(run.lock_name, token);
   return true;
 end

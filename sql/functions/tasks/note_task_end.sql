@@ -1,7 +1,7 @@
--- Note on a task's mark that a run has ended: a fixed delay counts from here, wherever the run was. Called by
--- finish_task and end_lost_runs, which hold the run's row: run, then mark, then lock is the order everywhere. Writes
--- task_mark.
-create or replace function uptuple.note_task_end(task text, ended_at timestamptz)
+-- Note on a task's mark that a run has ended: a fixed delay counts from here, wherever the run was; and count its
+-- outcome. Called by finish_task and end_lost_runs, which hold the run's row: run, then mark, then lock is the order
+-- everywhere. Writes task_mark and counter.
+create or replace function uptuple.note_task_end(task text, ended_at timestamptz, outcome text)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -17,10 +17,11 @@ begin
          end
     from uptuple.task_in_force in_force
    where mark.task = task and in_force.name = task;
+  perform uptuple.count('task_runs', jsonb_build_object('task', task, 'outcome', outcome));
 end
 $function$;
 
-comment on function uptuple.note_task_end(text, timestamptz) is
-  'Notes that a run of a task has ended, which is where a fixed delay starts.';
+comment on function uptuple.note_task_end(text, timestamptz, text) is
+  'Notes that a run of a task has ended and how, which is where a fixed delay starts.';
 
-revoke execute on function uptuple.note_task_end(text, timestamptz) from public;
+revoke execute on function uptuple.note_task_end(text, timestamptz, text) from public;
