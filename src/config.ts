@@ -1,4 +1,6 @@
 import { hostname as systemHostname } from "node:os";
+import { parseNetwork } from "./jobs/network.ts";
+import type { NetworkSettings } from "./jobs/network_policy.ts";
 
 /** What one runtime may do; all of it by default. */
 export type Role = "probe" | "deliver" | "web";
@@ -26,6 +28,8 @@ export interface Config {
   /** The file that scheduled tasks are loaded from. It need not exist. */
   tasksFile: string;
   log: { level: LogLevel; format: LogFormat | null };
+  /** What probes and webhook posts may connect to. */
+  networks: NetworkSettings;
   /** Called once a minute while the monitor vouches for itself, or null. */
   heartbeatUrl: string | null;
   /** What a person shows to see the pages where `host` is not loopback, or null. */
@@ -82,6 +86,11 @@ export function readConfig(variable: (name: string) => string | undefined): Conf
     region: readRegion(setting("UPTUPLE_REGION") ?? "default"),
     tasksFile: setting("UPTUPLE_TASKS_FILE") ?? "tasks.json",
     log: readLog(setting("UPTUPLE_LOG")),
+    networks: {
+      strict: readNetworkPolicy(setting("UPTUPLE_NETWORK_POLICY") ?? "default"),
+      deny: readNetworks("UPTUPLE_DENY_NETWORKS", setting("UPTUPLE_DENY_NETWORKS")),
+      allow: readNetworks("UPTUPLE_ALLOW_NETWORKS", setting("UPTUPLE_ALLOW_NETWORKS")),
+    },
     heartbeatUrl: readHeartbeatUrl(setting("UPTUPLE_HEARTBEAT_URL")),
     viewerToken: readToken("UPTUPLE_VIEWER_TOKEN", setting("UPTUPLE_VIEWER_TOKEN")),
     metricsToken: readToken("UPTUPLE_METRICS_TOKEN", setting("UPTUPLE_METRICS_TOKEN")),
@@ -134,6 +143,27 @@ function readLog(value: string | null): Config["log"] {
     }
   }
   return log;
+}
+
+/** @returns Whether it is the strict one. */
+function readNetworkPolicy(value: string): boolean {
+  if (value === "strict") return true;
+  if (value === "default") return false;
+  throw new ConfigError(
+    `UPTUPLE_NETWORK_POLICY is "${value}", and must be strict (the public Internet only) or default (all but link-local and cloud metadata addresses).`,
+  );
+}
+
+function readNetworks(name: string, value: string | null): string[] {
+  const networks = (value ?? "").split(/[\s,]+/).filter((network) => network !== "");
+  for (const network of networks) {
+    try {
+      parseNetwork(network);
+    } catch (error) {
+      throw new ConfigError(`${name}: ${error instanceof Error ? error.message : error}. Commas go between networks.`);
+    }
+  }
+  return networks;
 }
 
 function readHeartbeatUrl(value: string | null): string | null {

@@ -2,6 +2,7 @@ import { getLogger } from "@logtape/logtape";
 import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
 import { retryUntilLeaseEnds } from "../database/retry.ts";
 import type { Transport } from "../jobs/http/transport.ts";
+import type { NetworkPolicy } from "../jobs/network_policy.ts";
 import type { SecretStore } from "../secrets.ts";
 import type { Shift } from "../shift.ts";
 import { createWake } from "../wake.ts";
@@ -15,6 +16,8 @@ export interface AlertLoopOptions {
   secrets: SecretStore;
   /** Chooses how requests are carried. */
   transport: () => Promise<Transport>;
+  /** What may be connected to. */
+  policy: NetworkPolicy;
 }
 
 /** Claims notices that are ready, posts them, and reports what their receivers said, until its shift is over. */
@@ -33,7 +36,7 @@ const POLL_MS = 1000;
 const FAREWELL_MS = 2000;
 
 /** @param options What to work with. */
-export function createAlertLoop({ database, worker, secrets, transport }: AlertLoopOptions): AlertLoop {
+export function createAlertLoop({ database, worker, secrets, transport, policy }: AlertLoopOptions): AlertLoop {
   const wake = createWake();
   const running = new Set<Promise<void>>();
 
@@ -44,7 +47,7 @@ export function createAlertLoop({ database, worker, secrets, transport }: AlertL
   }
 
   async function deliver(notice: ClaimedNotice, stop: AbortSignal): Promise<void> {
-    const answer = await postNotice(notice, { secrets, signal: stop, transport: await transport() });
+    const answer = await postNotice(notice, { secrets, signal: stop, transport: await transport(), policy });
     const outcome = await finish(notice, answer);
     const facts = {
       channel: notice.channel,

@@ -5,7 +5,8 @@ import { errorText, ProbeFailure, ProbeStopped } from "../jobs/failure.ts";
 import type { Answer } from "../jobs/http/exchange.ts";
 import { firstRequest, type HttpRequest } from "../jobs/http/request.ts";
 import { NODE_TRANSPORT, type Transport } from "../jobs/http/transport.ts";
-import { denyNetworks, type NetworkPolicy } from "../jobs/network_policy.ts";
+import { type NetworkPolicy, networkPolicy } from "../jobs/network_policy.ts";
+import { tlsSettings } from "../jobs/tls_settings.ts";
 import { emptyTrail, milliseconds } from "../jobs/trail.ts";
 import { type Expansion, MissingSecretError, type SecretStore } from "../secrets.ts";
 import type { ClaimedNotice, DeliveryAnswer } from "./notice.ts";
@@ -21,7 +22,7 @@ const MESSAGE_LENGTH = 500;
 /** A date is shorter than this, in characters. */
 const RETRY_AFTER_LENGTH = 100;
 
-const DEFAULT_POLICY = denyNetworks();
+const DEFAULT_POLICY = networkPolicy();
 
 /** What a post works with. */
 export interface PostOptions {
@@ -95,6 +96,7 @@ async function exchangeNotice(request: HttpRequest, deadline: Deadline, options:
   let head: Answer | undefined;
   const settings = {
     config: {},
+    tlsFor: () => tlsSettings(undefined, false, options.secrets.expansion()),
     bodyLimit: EXCERPT_LIMIT,
     wantsBody(status: number, headers: Answer["headers"]): boolean {
       head = { status, headers };

@@ -2,8 +2,9 @@ import type { DetailedPeerCertificate, PeerCertificate, TLSSocket } from "node:t
 import { ProbeFailure } from "./failure.ts";
 import type { Certificate } from "./observation.ts";
 
-/** A certificate may list thousands of names; this many are reported. */
+/** A certificate may list thousands of names; this many are reported, and no more than take this many characters together. */
 const NAMES_REPORTED = 100;
+const NAMES_LENGTH = 4000;
 
 /** A distinguished name is cut to this many characters. */
 const NAME_LENGTH = 300;
@@ -11,12 +12,20 @@ const NAME_LENGTH = 300;
 /** More certificates than any honest chain has. */
 const CHAIN_LENGTH = 10;
 
-/** The facts of a peer's certificate, or null if it shows none that can be read. */
-export function certificateFacts(certificate: PeerCertificate): Certificate | null {
+/** The extended key usage of a server, of any use, and of what came before them. */
+const SERVER_USAGES = new Set(["1.3.6.1.5.5.7.3.1", "2.5.29.37.0"]);
+
+/**
+ * The facts of a peer's certificate, or null if it shows none that can be read.
+ *
+ * @param host The name or address that it was shown for.
+ */
+export function certificateFacts(certificate: PeerCertificate, host: string): Certificate | null {
   const notBefore = isoTime(certificate.valid_from);
   const notAfter = isoTime(certificate.valid_to);
   if (notBefore === null || notAfter === null) return null;
   return {
+    host: host.slice(0, NAME_LENGTH),
     subject: distinguishedName(certificate.subject),
     issuer: distinguishedName(certificate.issuer),
     not_before: notBefore,
@@ -36,7 +45,7 @@ export function certificateFacts(certificate: PeerCertificate): Certificate | nu
  */
 export function certificateFailure(socket: TLSSocket, hostname: string, now: number): ProbeFailure {
   const leaf = socket.getPeerCertificate(true);
-  const facts = certificateFacts(leaf);
+  const facts = certificateFacts(leaf, hostname);
   if (facts === null) return new ProbeFailure("tls.untrusted", "the server showed no certificate that can be read");
   if (Date.parse(facts.not_after) <= now) {
     return new ProbeFailure("tls.expired", `the certificate expired on ${facts.not_after}`);
@@ -53,30 +62,39 @@ export function certificateFailure(socket: TLSSocket, hostname: string, now: num
     const names = facts.names.slice(0, 10).join(", ") || facts.subject;
     return new ProbeFailure("tls.name_mismatch", `the certificate is for ${names}, not for ${hostname}`);
   }
-  const expired = expiredIntermediate(leaf, now);
-  if (expired !== null) {
-    return new ProbeFailure(
-      "tls.expired",
-      `the intermediate certificate ${expired.subject} expired on ${expired.not_after}`,
-    );
+  for (const issuer of issuersOf(leaf)) {
+    const { subject, not_before, not_after } = certificateFacts(issuer, hostname) ?? {};
+    if (not_after !== undefined && Date.parse(not_after) <= now) {
+      return new ProbeFailure("tls.expired", `the intermediate certificate ${subject} expired on ${not_after}`);
+    }
+    if (not_before !== undefined && Date.parse(not_before) > now) {
+      return new ProbeFailure(
+        "tls.not_yet_valid",
+        `the intermediate certificate ${subject} is not valid before ${not_before}`,
+      );
+    }
   }
+  const usages = leaf.ext_key_usage ?? [];
+  if (usages.length > 0 && !usages.some((usage) => SERVER_USAGES.has(usage))) {
+    return new ProbeFailure("tls.untrusted", `the certificate is not meant for servers (issuer ${facts.issuer})`);
+  }
+  const alone = issuersOf(leaf).length === 0 ? ", and the server sends no intermediate certificate" : "";
   return new ProbeFailure(
     "tls.untrusted",
-    `the certificate is not signed by an authority that is trusted here (issuer ${facts.issuer})`,
+    `the certificate is not signed by an authority that is trusted here (issuer ${facts.issuer})${alone}`,
   );
 }
 
-/** The first certificate above the leaf, among those the server sent, that is out of date. */
-function expiredIntermediate(leaf: DetailedPeerCertificate, now: number): Certificate | null {
-  let current = leaf;
-  for (let depth = 0; depth < CHAIN_LENGTH; depth++) {
+/** The certificates above the leaf, in the order in which the TLS library knows them: as the server sent them, and the authority. */
+export function issuersOf(leaf: DetailedPeerCertificate): DetailedPeerCertificate[] {
+  const issuers: DetailedPeerCertificate[] = [];
+  for (let current = leaf; issuers.length < CHAIN_LENGTH;) {
     const issuer = current.issuerCertificate;
-    if (issuer === undefined || issuer === current) return null;
-    const facts = certificateFacts(issuer);
-    if (facts !== null && Date.parse(facts.not_after) <= now) return facts;
+    if (issuer === undefined || issuer === current) break;
+    issuers.push(issuer);
     current = issuer;
   }
-  return null;
+  return issuers;
 }
 
 function isoTime(text: string | undefined): string | null {
@@ -94,9 +112,14 @@ function distinguishedName(name: PeerCertificate["subject"] | undefined): string
 
 /** Takes the names out of `DNS:example.com, IP Address:192.0.2.1`. */
 function subjectNames(alternativeNames: string | undefined): string[] {
-  const names = (alternativeNames ?? "").split(", ").flatMap((entry) => {
-    const value = /^(?:DNS|IP Address):(.+)$/.exec(entry)?.[1];
-    return value === undefined ? [] : [value.slice(0, NAME_LENGTH)];
-  });
-  return names.slice(0, NAMES_REPORTED);
+  const names: string[] = [];
+  let length = 0;
+  for (const entry of (alternativeNames ?? "").split(", ")) {
+    const name = /^(?:DNS|IP Address):(.+)$/.exec(entry)?.[1]?.slice(0, NAME_LENGTH);
+    if (name === undefined) continue;
+    length += name.length;
+    if (names.length >= NAMES_REPORTED || length > NAMES_LENGTH) break;
+    names.push(name);
+  }
+  return names;
 }

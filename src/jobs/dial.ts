@@ -1,11 +1,14 @@
 import { lookup } from "node:dns";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, createSecureContext, TLSSocket } from "node:tls";
+import { connect as connectTls, TLSSocket } from "node:tls";
 import { certificateFacts, certificateFailure } from "./certificate.ts";
+import { chainNotAfter } from "./certificate_chain.ts";
 import { type Deadline, within } from "./deadline.ts";
 import { errorCode, errorText, isRuntimeError, ProbeFailure, RuntimeFault } from "./failure.ts";
+import { handshakeFailure } from "./handshake_failure.ts";
 import type { NetworkPolicy } from "./network_policy.ts";
 import type { ErrorCode } from "./observation.ts";
+import type { TlsSettings } from "./tls_settings.ts";
 import { addTime, noteCertificate, type Trail } from "./trail.ts";
 
 /** An attempt that has not connected after this many ms gets company by the next address (RFC 8305), and goes on beside it. */
@@ -13,12 +16,6 @@ const NEXT_ADDRESS_MS = 250;
 
 /** Of a name with more addresses than this, the rest is not tried. */
 const ADDRESSES_TRIED = 16;
-
-/**
- * The system's authorities, for all handshakes. A request of node:https that makes a context of its own took 6.6 ms of CPU, one with a
- * shared context 3.4 ms. A context for authorities of one's own is cheap. With an empty list of authorities, nobody would be trusted.
- */
-const SYSTEM_AUTHORITIES = createSecureContext({});
 
 /** A resolved address. */
 export interface Address {
@@ -34,16 +31,10 @@ export interface Endpoint {
   /** A host name, or an address without brackets. */
   hostname: string;
   port: number;
+  /** Only addresses of this family are used. */
+  family?: 4 | 6;
   /** Absent for plain TCP. */
   tls?: TlsSettings;
-}
-
-/** How a server's certificate is judged. */
-export interface TlsSettings {
-  /** Whether a certificate that fails is only noted, as a warning. */
-  insecure: boolean;
-  /** Authorities in PEM that are trusted instead of the system's. */
-  ca?: string;
 }
 
 /** What a connection needs from its probe. */
@@ -66,7 +57,9 @@ export interface DialContext {
 export async function dial(endpoint: Endpoint, context: DialContext): Promise<Socket> {
   delete context.trail.address;
   delete context.trail.family;
-  const candidates = permitted(endpoint, await resolveAddresses(endpoint.hostname, context), context.policy);
+  delete context.trail.lastCertificate;
+  const addresses = ofFamily(endpoint, await resolveAddresses(endpoint.hostname, context));
+  const candidates = permitted(endpoint, addresses, context.policy);
 
   context.deadline.phase = "connect";
   const startedAt = performance.now();
@@ -114,6 +107,13 @@ function resolutionFailure(hostname: string, error: unknown): Error {
     return new ProbeFailure("dns", `${hostname} cannot be resolved: the resolver did not answer`);
   }
   return new ProbeFailure("dns", `${hostname} cannot be resolved: ${errorText(error)}`);
+}
+
+function ofFamily({ hostname, family }: Endpoint, addresses: Address[]): Address[] {
+  if (family === undefined) return addresses;
+  const kept = addresses.filter((address) => address.family === family);
+  if (kept.length === 0) throw new ProbeFailure("dns", `${hostname} has no IPv${family} address`);
+  return kept;
 }
 
 function permitted({ hostname }: Endpoint, addresses: Address[], policy: NetworkPolicy): Address[] {
@@ -202,13 +202,14 @@ function connectToFirst(
 
 function open({ hostname, port, tls }: Endpoint, address: string): Socket {
   if (tls === undefined) return connectTcp({ host: address, port });
+  const name = tls.serverName ?? hostname;
   return connectTls({
     host: address,
     port,
     // A name only: the indication of a server by its address is not allowed (RFC 6066), and neither is a dot at its end.
-    ...(isIP(hostname) === 0 ? { servername: hostname.replace(/\.$/, "") } : {}),
-    secureContext: tls.ca === undefined ? SYSTEM_AUTHORITIES : createSecureContext({ ca: tls.ca }),
-    ALPNProtocols: ["http/1.1"],
+    ...(isIP(name) === 0 ? { servername: name.replace(/\.$/, "") } : {}),
+    secureContext: tls.trust.context,
+    ALPNProtocols: [...tls.alpn ?? ["http/1.1"]],
     // The chain is verified all the same, and judged in secure(), which can then say what is wrong with which certificate.
     rejectUnauthorized: false,
   });
@@ -249,10 +250,11 @@ function hostAndPort(address: string, port: number): string {
 async function secure(
   socket: TLSSocket,
   connectedAt: number,
-  endpoint: Endpoint,
+  { hostname, tls }: Endpoint,
   { deadline, trail }: DialContext,
 ): Promise<void> {
   deadline.phase = "tls";
+  const name = tls?.serverName ?? hostname;
   try {
     await within<void>(deadline.signal, (resolve, reject) => {
       socket.once("secureConnect", resolve);
@@ -265,11 +267,15 @@ async function secure(
     if (socket.isSessionReused()) {
       throw new RuntimeFault("this version of Deno resumes TLS sessions: use Deno 2.9.6 or newer");
     }
-    const facts = certificateFacts(socket.getPeerCertificate());
+    const facts = certificateFacts(socket.getPeerCertificate(), name);
+    if (socket.authorized) {
+      if (facts === null) return;
+      const chainEnd = tls === undefined ? null : chainNotAfter(socket, facts.fingerprint256, tls.trust);
+      return noteCertificate(trail, chainEnd === null ? facts : { ...facts, chain_not_after: chainEnd });
+    }
     if (facts !== null) noteCertificate(trail, facts);
-    if (socket.authorized) return;
-    const failure = certificateFailure(socket, endpoint.hostname, Date.now());
-    if (endpoint.tls?.insecure === true) {
+    const failure = certificateFailure(socket, name, Date.now());
+    if (tls?.insecure === true) {
       trail.warnings.add(failure.code);
       return;
     }
@@ -279,15 +285,4 @@ async function secure(
     socket.destroy();
     throw error;
   }
-}
-
-function handshakeFailure(error: unknown): Error {
-  if (isRuntimeError(error)) return new RuntimeFault(`cannot shake hands from here: ${errorText(error)}`);
-  if (errorCode(error) === "ERR_SSL_WRONG_VERSION_NUMBER") {
-    return new ProbeFailure("tls.handshake", "the server does not speak TLS on this port");
-  }
-  if (error === null || errorCode(error) === "ECONNRESET") {
-    return new ProbeFailure("tls.handshake", "the server closed the connection during the TLS handshake");
-  }
-  return new ProbeFailure("tls.handshake", `the TLS handshake failed: ${errorText(error)}`);
 }

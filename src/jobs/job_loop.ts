@@ -6,6 +6,7 @@ import { createWake } from "../wake.ts";
 import { type ClaimedJob, claimedJob, type JobRow } from "./claimed_job.ts";
 import { createCompletions } from "./completions.ts";
 import type { Transport } from "./http/transport.ts";
+import type { NetworkPolicy } from "./network_policy.ts";
 import { probe } from "./probe.ts";
 
 /** What the loop works with. */
@@ -16,6 +17,8 @@ export interface JobLoopOptions {
   secrets: SecretStore;
   /** Chooses how requests are carried. */
   transport: () => Promise<Transport>;
+  /** What may be connected to. */
+  policy: NetworkPolicy;
   /** Probes under way at once. Default 1000. */
   slots?: number;
 }
@@ -86,7 +89,7 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
   async function work(job: ClaimedJob, stop: AbortSignal): Promise<void> {
     if (job.leaseEnd - performance.now() < job.timeoutMs + LEASE_MARGIN_MS) return await giveBack(job);
     const transport = await options.transport();
-    const outcome = await probe(job, { signal: stop, secrets: options.secrets, transport });
+    const outcome = await probe(job, { signal: stop, secrets: options.secrets, policy: options.policy, transport });
     if ("observation" in outcome) completions.add({ job, observation: outcome.observation });
     else if ("aborted" in outcome) await giveBack(job);
     else await retry(job, outcome.stalled);

@@ -70,16 +70,25 @@ export interface Timings {
 export interface Redirect {
   status: number;
   location: string;
+  /** ISO 8601, UTC: until when the certificate of the server that sent it is valid. Absent for http. */
+  certificate_not_after?: string;
 }
 
 /** What a server's leaf certificate says of itself, trusted or not. */
 export interface Certificate {
+  /** The host name or address that it was shown for. */
+  host: string;
   subject: string;
   issuer: string;
   /** ISO 8601, UTC. */
   not_before: string;
   /** ISO 8601, UTC. */
   not_after: string;
+  /**
+   * ISO 8601, UTC: the earliest end of the leaf and the intermediates through which it was verified. The authority at the top counts by
+   * its key, whatever its dates. Absent when nothing was verified.
+   */
+  chain_not_after?: string;
   fingerprint256: string;
   /** The host names and addresses it is for. */
   names: string[];

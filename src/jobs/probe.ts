@@ -6,7 +6,7 @@ import type { Answer } from "./http/exchange.ts";
 import { probeHttp } from "./http/http_probe.ts";
 import type { HttpConfig } from "./http/request.ts";
 import { NODE_TRANSPORT, type Transport } from "./http/transport.ts";
-import { denyNetworks, type NetworkPolicy } from "./network_policy.ts";
+import { type NetworkPolicy, networkPolicy } from "./network_policy.ts";
 import type { ErrorCode, Observation } from "./observation.ts";
 import { emptyTrail, milliseconds, type Trail } from "./trail.ts";
 
@@ -45,7 +45,7 @@ export interface ProbeOptions {
  */
 export type ProbeOutcome = { observation: Observation } | { stalled: string } | { aborted: true };
 
-const DEFAULT_POLICY = denyNetworks();
+const DEFAULT_POLICY = networkPolicy();
 
 /**
  * Probes a target once and reports what it saw. It decides nothing about health: a refused connection is an observation like a 200 is.

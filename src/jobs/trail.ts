@@ -9,6 +9,8 @@ export interface Trail {
   address?: string;
   family?: 4 | 6;
   certificate?: Certificate;
+  /** The certificate of the connection that is in use. */
+  lastCertificate?: Certificate;
 }
 
 export function emptyTrail(): Trail {
@@ -22,6 +24,7 @@ export function addTime(trail: Trail, phase: "dns" | "connect" | "tls" | "first_
 
 /** Notes a certificate that was met: of several, the one that expires first is the one to know about. */
 export function noteCertificate(trail: Trail, certificate: Certificate): void {
+  trail.lastCertificate = certificate;
   if (trail.certificate === undefined || certificate.not_after < trail.certificate.not_after) {
     trail.certificate = certificate;
   }

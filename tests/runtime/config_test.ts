@@ -16,6 +16,7 @@ Deno.test("an empty environment means a database of its own, on loopback, with e
     region: "default",
     tasksFile: "tasks.json",
     log: { level: "info", format: null },
+    networks: { strict: false, deny: [], allow: [] },
     heartbeatUrl: null,
     viewerToken: null,
     metricsToken: null,
@@ -51,3 +52,30 @@ Deno.test("a metrics token that could be guessed is refused by its name", () => 
     { name: "ConfigError", message: /^UPTUPLE_METRICS_TOKEN is shorter than 16 characters/ },
   );
 });
+
+Deno.test("networks are read from lists with commas, blanks or lines between them", () => {
+  assert.deepEqual(
+    read({
+      UPTUPLE_NETWORK_POLICY: "strict",
+      UPTUPLE_DENY_NETWORKS: "10.0.0.0/8,fd00::/8",
+      UPTUPLE_ALLOW_NETWORKS: " 10.1.0.0/16\n127.0.0.1, ",
+    }).networks,
+    { strict: true, deny: ["10.0.0.0/8", "fd00::/8"], allow: ["10.1.0.0/16", "127.0.0.1"] },
+  );
+});
+
+for (
+  const [name, value, says] of [
+    ["UPTUPLE_NETWORK_POLICY", "open", /UPTUPLE_NETWORK_POLICY is "open", and must be strict .* or default/],
+    [
+      "UPTUPLE_DENY_NETWORKS",
+      "10.0.0.0/8, intranet",
+      /UPTUPLE_DENY_NETWORKS: "intranet" is not a network: write it as/,
+    ],
+    ["UPTUPLE_ALLOW_NETWORKS", "10.1.2.3/8", /UPTUPLE_ALLOW_NETWORKS: "10\.1\.2\.3\/8" has more bits than its prefix/],
+  ] as const
+) {
+  Deno.test(`${name}=${value} is refused with what to write instead`, () => {
+    assert.throws(() => read({ [name]: value }), (error) => error instanceof ConfigError && says.test(error.message));
+  });
+}

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import type { Socket } from "node:net";
 import { type Deadline, within } from "../deadline.ts";
 import { errorCode, errorText, isRuntimeError, ProbeFailure, RuntimeFault } from "../failure.ts";
+import { handshakeFailure } from "../handshake_failure.ts";
 import { addTime, type Trail } from "../trail.ts";
 import { type Body, BODY_LIMIT, collectBody } from "./body.ts";
 import { HEAD_LIMIT, type HeadReader, headReader, type ReceivedHeader } from "./response_head.ts";
@@ -152,9 +153,7 @@ function answerFailure(error: unknown, reader: HeadReader): Error {
   if (isRuntimeError(error)) return new RuntimeFault(`cannot send from here: ${errorText(error)}`);
   const code = errorCode(error);
   if (code.startsWith("HPE_")) return new ProbeFailure("protocol", `the answer is not valid HTTP: ${errorText(error)}`);
-  if (code.startsWith("ERR_SSL_")) {
-    return new ProbeFailure("tls.handshake", `the server ended TLS: ${errorText(error)}`);
-  }
+  if (code.startsWith("ERR_SSL_")) return handshakeFailure(error);
   if (code === "ETIMEDOUT") {
     return new ProbeFailure("timeout.headers", "the connection was lost while waiting for the answer");
   }

@@ -33,8 +33,11 @@ const FETCH_ERRORS: readonly [pattern: RegExp, code: ErrorCode][] = [
  * Carries a request by fetch, where the platform lets nothing else reach port 443. Fetch resolves names by itself and shows neither the
  * address nor the certificate, so the network policy is asked about every address of the name before, and `insecure` has no effect.
  */
-export const visitByFetch: Visit = async (request, cookies, { config, wantsBody, bodyLimit, context }) => {
+export const visitByFetch: Visit = async (request, cookies, { config, tlsFor, wantsBody, bodyLimit, context }) => {
   await refuseDenied(request.url, context);
+  const { serverName, trust: { pem } } = tlsFor(request.url);
+  if (serverName !== undefined) context.trail.warnings.add("fetch_ignores_server_name");
+  if (config.ip_family !== undefined) context.trail.warnings.add("fetch_ignores_ip_family");
   const wire = wireRequest(request, cookies, config.read_body === true);
   const { deadline, trail } = context;
   deadline.phase = "headers";
@@ -43,7 +46,8 @@ export const visitByFetch: Visit = async (request, cookies, { config, wantsBody,
   using client = Deno.createHttpClient({
     allowHost: true,
     poolMaxIdlePerHost: 0,
-    ...(config.ca ? { caCerts: [config.ca] } : {}),
+    ...(pem.ca === undefined ? {} : { caCerts: [pem.ca] }),
+    ...(pem.clientCertificate === undefined ? {} : { cert: pem.clientCertificate, key: pem.clientKey ?? "" }),
   });
   try {
     const response = await fetch(request.url, {

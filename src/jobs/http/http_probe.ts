@@ -1,6 +1,7 @@
 import type { Expansion } from "../../secrets.ts";
 import { dial, type DialContext } from "../dial.ts";
 import { ProbeFailure } from "../failure.ts";
+import { type TlsSettings, tlsSettings } from "../tls_settings.ts";
 import { cookieJar } from "./cookies.ts";
 import { type Answer, exchange, type WantsBody } from "./exchange.ts";
 import { nextRequest, redirectLocation } from "./redirect.ts";
@@ -15,6 +16,8 @@ export type Visit = (request: HttpRequest, cookies: string, settings: VisitSetti
 /** What a visit needs to know beside the request. */
 export interface VisitSettings {
   config: HttpConfig;
+  /** How to shake hands with the server of a URL. */
+  tlsFor: (url: URL) => TlsSettings;
   wantsBody: WantsBody;
   /** No more of the body is read than this, in bytes after decoding. Default: 64 KiB. */
   bodyLimit?: number;
@@ -41,14 +44,15 @@ export async function probeHttp(
   const cookies = cookieJar();
   const visited = new Set<string>();
   const mayFollow = () => trail.redirects.length < limit;
+  let request = firstRequest(target, config, expansion);
   const settings: VisitSettings = {
     config,
+    tlsFor: tlsByHost(request.url.hostname, config, expansion),
     wantsBody: (status, headers) =>
       config.read_body === true && !(mayFollow() && redirectLocation({ status, headers }) !== null),
     context,
   };
 
-  let request = firstRequest(target, config, expansion);
   for (;;) {
     const cookie = cookies.header(request.url);
     visited.add(visitKey(request, cookie));
@@ -66,7 +70,11 @@ export async function probeHttp(
         `there are more than ${limit} redirects; the last one leads to ${shown}`,
       );
     }
-    trail.redirects.push({ status: answer.status, location: shown });
+    trail.redirects.push({
+      status: answer.status,
+      location: shown,
+      ...(trail.lastCertificate === undefined ? {} : { certificate_not_after: trail.lastCertificate.not_after }),
+    });
     if (visited.has(visitKey(request, cookies.header(request.url)))) {
       throw new ProbeFailure("redirect.loop", `the redirects lead back to ${shown}`);
     }
@@ -78,14 +86,27 @@ function visitKey({ method, url }: HttpRequest, cookie: string): string {
   return `${method} ${url.href} ${cookie}`;
 }
 
+/**
+ * How the hosts of one probe are shaken hands with. The configured server name and client certificate are for the configured host: the host
+ * of a redirect is asked for and verified by its own name, and does not learn who asks.
+ */
+export function tlsByHost(configured: string, config: HttpConfig, expansion: Expansion): (url: URL) => TlsSettings {
+  const insecure = config.insecure === true;
+  return ({ hostname }) => {
+    const { ca = null } = config.tls ?? {};
+    return tlsSettings(hostname === configured ? config.tls : { ca }, insecure, expansion);
+  };
+}
+
 /** Carries a request over node's sockets, on a new connection. */
-export const visitByNode: Visit = async (request, cookies, { config, wantsBody, bodyLimit, context }) => {
+export const visitByNode: Visit = async (request, cookies, { config, tlsFor, wantsBody, bodyLimit, context }) => {
   const { url } = request;
   const secure = url.protocol === "https:";
   const socket = await dial({
     hostname: url.hostname.replace(/^\[|\]$/g, ""),
     port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
-    ...(secure ? { tls: { insecure: config.insecure === true, ...(config.ca ? { ca: config.ca } : {}) } } : {}),
+    ...(config.ip_family === undefined ? {} : { family: config.ip_family }),
+    ...(secure ? { tls: tlsFor(url) } : {}),
   }, context);
   return await exchange(socket, wireRequest(request, cookies, config.read_body === true), wantsBody, {
     ...context,

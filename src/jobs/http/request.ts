@@ -3,6 +3,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import { RELEASE } from "../../release.ts";
 import { type Expansion, namesSecret } from "../../secrets.ts";
 import { errorText, ProbeFailure } from "../failure.ts";
+import type { TlsConfig } from "../tls_settings.ts";
 import { ACCEPTED_ENCODINGS } from "./content_encoding.ts";
 import type { WireRequest } from "./exchange.ts";
 
@@ -20,8 +21,9 @@ export interface HttpConfig {
   want_headers?: string[];
   /** Whether a certificate that cannot be trusted is accepted, with a warning. */
   insecure?: boolean;
-  /** Authorities in PEM that are trusted instead of the system's. */
-  ca?: string | null;
+  tls?: TlsConfig;
+  /** Only addresses of this family are used. */
+  ip_family?: 4 | 6;
 }
 
 /** A header to send. */
@@ -87,6 +89,7 @@ export function withoutUserinfo(request: HttpRequest, expansion: Expansion): Htt
 
   const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString("base64");
   expansion.hide(percentDecoded(password), "password");
+  expansion.hide(password, "password");
   expansion.hide(credentials, "credentials");
   const given = request.headers.some(({ name }) => name.toLowerCase() === "authorization");
   const headers = given ? request.headers : [...request.headers, authorization(credentials)];

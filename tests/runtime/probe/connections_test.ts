@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Address } from "../../../src/jobs/dial.ts";
-import { denyNetworks } from "../../../src/jobs/network_policy.ts";
+import { networkPolicy } from "../../../src/jobs/network_policy.ts";
 import { assertAnswered, assertFailed, observe, probeOnce } from "../../support/probing.ts";
 import { answer, says, silentListener, target } from "../../support/targets.ts";
 
@@ -169,7 +169,7 @@ Deno.test("a name with a denied address among others is connected to by the othe
 
 Deno.test("a policy may deny what the default allows", async () => {
   await using server = await target(OK);
-  const observation = await observe(server.url, {}, { policy: denyNetworks(["127.0.0.0/8"]) });
+  const observation = await observe(server.url, {}, { policy: networkPolicy({ deny: ["127.0.0.0/8"] }) });
   assertFailed(observation, "policy.denied", /127\.0\.0\.0\/8/);
   assert.equal(server.requests.length, 0);
 });
@@ -189,3 +189,24 @@ Deno.test(
     assert.match("stalled" in outcome ? outcome.stalled : "", /cannot connect from here.*--allow-net/);
   },
 );
+
+for (const [host, address] of [["127.0.0.1", "127.0.0.1"], ["2130706433", "127.0.0.1"], ["localhost", "127.0.0.1"]]) {
+  Deno.test(`under the strict policy http://${host}/ is not connected to, as a target and as a redirect's`, async () => {
+    const strict = networkPolicy({ strict: true });
+    await using server = await target(OK);
+    await using outside = await target(
+      says(answer("302 Found", [`Location: http://${host}:${server.port}/`])),
+      { address: "127.0.0.2" },
+    );
+    const resolve = resolvesTo("127.0.0.1");
+    assertFailed(
+      await observe(`http://${host}:${server.port}/`, {}, { policy: strict, resolve }),
+      "policy.denied",
+      new RegExp(`${address} is in the denied network 127\\.0\\.0\\.0/8`),
+    );
+    const policy = networkPolicy({ strict: true, allow: ["127.0.0.2"] });
+    assertFailed(await observe(outside.url, { follow_redirects: 1 }, { policy, resolve }), "policy.denied");
+    assert.equal(outside.requests.length, 1);
+    assert.equal(server.requests.length, 0);
+  });
+}

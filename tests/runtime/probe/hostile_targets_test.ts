@@ -43,7 +43,7 @@ Deno.test("200 probes of hostile targets at once stay within bounds, and each co
     const timeoutMs = expected === "timeout" ? 3000 : 20_000;
     return {
       name,
-      end: endOf(await probeOnce(hostile.urls[name] ?? "", { read_body: true, ca: root.pem }, { timeoutMs })),
+      end: endOf(await probeOnce(hostile.urls[name] ?? "", { read_body: true, tls: { ca: root.pem } }, { timeoutMs })),
     };
   }));
   clearInterval(watch);

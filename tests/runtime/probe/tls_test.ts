@@ -15,7 +15,7 @@ async function observeCertificate(
   host = "localhost",
 ): Promise<Observation> {
   await using server = await target(OK, { certificate });
-  return await observe(`https://${host}:${server.port}/`, { ca: root.pem, ...config });
+  return await observe(`https://${host}:${server.port}/`, { tls: { ca: root.pem }, ...config });
 }
 
 const issue = (options?: LeafOptions) => root.issue(options);
@@ -47,7 +47,7 @@ Deno.test("a name in upper case and with a dot at its end is the same name", asy
 for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
   Deno.test(`${version} is spoken`, async () => {
     await using server = await target(OK, { certificate: await issue(), maxVersion: version });
-    assertAnswered(await observe(`https://localhost:${server.port}/`, { ca: root.pem }), 200);
+    assertAnswered(await observe(`https://localhost:${server.port}/`, { tls: { ca: root.pem } }), 200);
   });
 }
 
@@ -95,7 +95,7 @@ for (const [what, code, make] of bad) {
 
 Deno.test("nothing is sent to a server that is not trusted", async () => {
   await using server = await target(OK, { certificate: await stranger.issue() });
-  await observe(`https://localhost:${server.port}/`, { ca: root.pem, headers: { Authorization: "Bearer t" } });
+  await observe(`https://localhost:${server.port}/`, { tls: { ca: root.pem }, headers: { Authorization: "Bearer t" } });
   await server.closed;
   assert.equal(server.requests.length, 0);
 });
@@ -105,9 +105,9 @@ Deno.test("an insecure probe does not make the next one trust", async () => {
   const url = `https://localhost:${server.port}/`;
   for (let round = 0; round < 3; round++) {
     assertAnswered(await observe(url, { insecure: true, read_body: true }), 200);
-    assertAnswered(await observe(url, { ca: stranger.pem, read_body: true }), 200);
+    assertAnswered(await observe(url, { tls: { ca: stranger.pem }, read_body: true }), 200);
     assertFailed(await observe(url), "tls.untrusted");
-    assertFailed(await observe(url, { ca: root.pem }), "tls.untrusted");
+    assertFailed(await observe(url, { tls: { ca: root.pem } }), "tls.untrusted");
   }
 });
 
@@ -124,10 +124,10 @@ Deno.test("a certificate that was replaced is seen by the next probe", async () 
   const [old, fresh] = [await issue({ subject: "CN=old" }), await issue({ subject: "CN=fresh" })];
   const first = await target(OK, { certificate: old });
   const { port } = first;
-  const before = await observe(`https://localhost:${port}/`, { ca: root.pem });
+  const before = await observe(`https://localhost:${port}/`, { tls: { ca: root.pem } });
   await first[Symbol.asyncDispose]();
   await using _second = await target(OK, { certificate: fresh, port });
-  const after = await observe(`https://localhost:${port}/`, { ca: root.pem });
+  const after = await observe(`https://localhost:${port}/`, { tls: { ca: root.pem } });
   assert.equal(before.certificate?.subject, "CN=old");
   assert.equal(after.certificate?.subject, "CN=fresh");
 });
@@ -166,7 +166,10 @@ Deno.test("a redirect to another host is shaken hands with and verified as that 
     says(answer("302 Found", [`Location: https://second.example:${second.port}/`])),
     { certificate: await issue({ names: ["first.example"], addresses: [], toDays: 20 }) },
   );
-  const observation = await observe(`https://first.example:${first.port}/`, { ca: root.pem, follow_redirects: 1 }, {
+  const observation = await observe(`https://first.example:${first.port}/`, {
+    tls: { ca: root.pem },
+    follow_redirects: 1,
+  }, {
     resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
   });
   assertAnswered(observation, 200);
@@ -181,7 +184,10 @@ Deno.test("over redirects, the certificate that expires first is reported", asyn
     await using first = await target(says(answer("302 Found", [`Location: https://localhost:${second.port}/`])), {
       certificate: from,
     });
-    const observation = await observe(`https://localhost:${first.port}/`, { ca: root.pem, follow_redirects: 1 });
+    const observation = await observe(`https://localhost:${first.port}/`, {
+      tls: { ca: root.pem },
+      follow_redirects: 1,
+    });
     assertAnswered(observation, 200);
     assert.equal(observation.certificate?.subject, "CN=short");
   }
@@ -193,7 +199,7 @@ Deno.test("over redirects, the certificate that fails is reported", async () => 
     says(answer("302 Found", [`Location: https://localhost:${second.port}/`])),
     { certificate: await issue({ subject: "CN=good" }) },
   );
-  const observation = await observe(`https://localhost:${first.port}/`, { ca: root.pem, follow_redirects: 1 });
+  const observation = await observe(`https://localhost:${first.port}/`, { tls: { ca: root.pem }, follow_redirects: 1 });
   assertFailed(observation, "tls.untrusted");
   assert.equal(observation.certificate?.subject, "CN=bad");
   assert.equal(observation.status, undefined);
@@ -202,7 +208,7 @@ Deno.test("over redirects, the certificate that fails is reported", async () => 
 Deno.test("a body over TLS is read to its length and to the end of its connection", async () => {
   for (const said of [answer("200 OK", [], "hello"), "HTTP/1.0 200 OK\r\n\r\nhello"]) {
     await using server = await target(says(said), { certificate: await issue() });
-    const observation = await observe(`https://localhost:${server.port}/`, { ca: root.pem, read_body: true });
+    const observation = await observe(`https://localhost:${server.port}/`, { tls: { ca: root.pem }, read_body: true });
     assertAnswered(observation, 200);
     assert.equal(observation.body, "hello");
   }

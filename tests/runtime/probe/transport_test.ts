@@ -5,7 +5,7 @@ import {
   NODE_TRANSPORT,
   transportChoice,
 } from "../../../src/jobs/http/transport.ts";
-import { denyNetworks } from "../../../src/jobs/network_policy.ts";
+import { networkPolicy } from "../../../src/jobs/network_policy.ts";
 import { authority, selfSigned } from "../../support/certificates.ts";
 import { assertAnswered, assertFailed, observe, probeOnce } from "../../support/probing.ts";
 import { answer, drips, says, saysInTurn, target } from "../../support/targets.ts";
@@ -137,10 +137,10 @@ Deno.test("over fetch, certificates are told apart", async () => {
     ] as const
   ) {
     await using server = await target(says(answer("200 OK")), { certificate });
-    assertFailed(await observe(`https://localhost:${server.port}/`, { ca: root.pem }, OVER_FETCH), code);
+    assertFailed(await observe(`https://localhost:${server.port}/`, { tls: { ca: root.pem } }, OVER_FETCH), code);
   }
   await using server = await target(says(answer("200 OK")), { certificate: await root.issue() });
-  assertAnswered(await observe(`https://localhost:${server.port}/`, { ca: root.pem }, OVER_FETCH), 200);
+  assertAnswered(await observe(`https://localhost:${server.port}/`, { tls: { ca: root.pem } }, OVER_FETCH), 200);
 });
 
 Deno.test("over fetch, the deadline and the stop hold in every phase", async () => {
@@ -157,7 +157,7 @@ Deno.test("over fetch, the deadline and the stop hold in every phase", async () 
 Deno.test("over fetch, a name with one denied address is denied", async () => {
   const observation = await observe("http://mixed.example/", {}, {
     ...OVER_FETCH,
-    policy: denyNetworks(["10.0.0.0/8"]),
+    policy: networkPolicy({ deny: ["10.0.0.0/8"] }),
     resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }, { address: "10.0.0.1", family: 4 }]),
   });
   assertFailed(observation, "policy.denied");
