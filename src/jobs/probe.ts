@@ -4,7 +4,7 @@ import { type Resolver, systemResolver } from "./dial.ts";
 import { errorText, ProbeFailure, ProbeStopped, RuntimeFault } from "./failure.ts";
 import type { Answer } from "./http/exchange.ts";
 import { probeHttp } from "./http/http_probe.ts";
-import type { HttpConfig } from "./http/request.ts";
+import { type HttpConfig, withoutCredentials } from "./http/request.ts";
 import { NODE_TRANSPORT, type Transport } from "./http/transport.ts";
 import { type NetworkPolicy, networkPolicy } from "./network_policy.ts";
 import type { ErrorCode, Observation } from "./observation.ts";
@@ -15,6 +15,9 @@ const MESSAGE_LENGTH = 500;
 
 /** A reported header is cut to this many characters. */
 const HEADER_LENGTH = 8192;
+
+/** Headers that hold URLs, and so may hold passwords. */
+const URL_HEADERS = new Set(["location", "content-location", "link", "refresh"]);
 
 /** What a claimed job asks for. */
 export interface ProbeRequest {
@@ -122,7 +125,9 @@ function wantedHeaders({ headers }: Answer, names: readonly string[], expansion:
   const wanted: Record<string, string> = {};
   for (const name of names.map((name) => name.toLowerCase())) {
     const values = headers.filter(([received]) => received === name).map(([, value]) => value);
-    if (values.length > 0) wanted[name] = expansion.redact(values.join(", ")).slice(0, HEADER_LENGTH);
+    if (values.length === 0) continue;
+    const value = expansion.redact(values.join(", "));
+    wanted[name] = (URL_HEADERS.has(name) ? withoutCredentials(value) : value).slice(0, HEADER_LENGTH);
   }
   return wanted;
 }

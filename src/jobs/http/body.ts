@@ -1,11 +1,19 @@
 import { Buffer } from "node:buffer";
 import type { Duplex, Readable } from "node:stream";
 import { ProbeFailure } from "../failure.ts";
+import { bodyText } from "./body_text.ts";
 import { brotliFailure, decoderFor, decodingFailure, encodingsOf } from "./content_encoding.ts";
+import { beforeGarbage } from "./gzip_members.ts";
 import type { ReceivedHeader } from "./response_head.ts";
 
 /** No more of a body is read than this, in bytes after decoding, unless less is wanted. */
 export const BODY_LIMIT = 64 * 1024;
+
+/**
+ * What a body that is encoded more than once may unpack to between two of its encodings, in bytes. One that takes more for less than the
+ * limit at the end unpacks to nothing, at the cost of everybody's time.
+ */
+const BETWEEN_LIMIT = 16 * BODY_LIMIT;
 
 /** The body of an answer as far as it was read. */
 export interface Body {
@@ -31,7 +39,7 @@ export function collectBody(
   done: (body: Body) => void,
   limit: number = BODY_LIMIT,
 ): (failure: ProbeFailure) => void {
-  const kept: Uint8Array[] = [];
+  let kept: Uint8Array[] = [];
   const decoders: Duplex[] = [];
   let size = 0;
   let finished = false;
@@ -53,16 +61,30 @@ export function collectBody(
   }
 
   function decode(encodings: string[], first: Uint8Array): void {
+    const sent = sentBytes(source, first);
     for (const encoding of encodings) {
       const decoder = decoderFor(encoding, first);
-      decoder.on("error", (error) => finish(decodingFailure(encoding, error)));
-      decoders.at(-1)?.pipe(decoder);
+      const outer = decoders.at(-1);
+      decoder.on("error", (error) => {
+        const whole = encodings.length === 1 && /gzip$/.test(encoding) ? beforeGarbage(sent() ?? first, limit) : null;
+        if (whole === null) return finish(decodingFailure(encoding, error));
+        kept = [whole];
+        finish();
+      });
+      if (outer !== undefined) {
+        outer.on("data", limitBetween(finish));
+        outer.pipe(decoder);
+      }
       decoders.push(decoder);
     }
     const [outer, inner] = [decoders[0], decoders.at(-1)];
     if (outer === undefined || inner === undefined) return;
     inner.on("data", keep);
-    inner.once("end", encodings[0] === "br" ? wholeBrotli(source, first, finish) : () => finish());
+    inner.once("end", () => {
+      const whole = encodings[0] === "br" ? sent() : null;
+      if (whole === null) finish();
+      else brotliFailure(whole).then(finish, () => finish());
+    });
     outer.write(first);
     source.pipe(outer);
   }
@@ -86,31 +108,30 @@ export function collectBody(
   return finish;
 }
 
-/** Keeps what is sent of a brotli body, to see at its end whether it came whole. A longer one is not kept, and passes. */
-function wholeBrotli(source: Readable, first: Uint8Array, finish: (failure?: ProbeFailure) => void): () => void {
+/**
+ * Keeps what is sent of a body that is encoded, for a second look at its end. Of a longer one only the beginning could be, which says
+ * nothing.
+ *
+ * @returns Gives all the bytes, or null if there were more than the limit of a body.
+ */
+function sentBytes(source: Readable, first: Uint8Array): () => Uint8Array | null {
   const sent = [first];
   let size = first.length;
   source.on("data", (chunk: Uint8Array) => {
     size += chunk.length;
     if (size <= BODY_LIMIT) sent.push(chunk);
   });
-  return () => {
-    if (size > BODY_LIMIT) return finish();
-    brotliFailure(sent).then(finish, () => finish());
+  return () => size > BODY_LIMIT ? null : Buffer.concat(sent);
+}
+
+function limitBetween(finish: (failure: ProbeFailure) => void): (chunk: Uint8Array) => void {
+  let size = 0;
+  return (chunk) => {
+    size += chunk.length;
+    if (size > BETWEEN_LIMIT) {
+      finish(
+        new ProbeFailure("body.decode", `the body unpacks to more than ${BETWEEN_LIMIT} bytes between two encodings`),
+      );
+    }
   };
-}
-
-/** Reads bytes as text in the charset of the Content-Type, or in UTF-8. A character that the limit cut through is left out. */
-function bodyText(bytes: Uint8Array, headers: readonly ReceivedHeader[], cut: boolean): string {
-  const contentType = headers.find(([name]) => name === "content-type")?.[1] ?? "";
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? "utf-8";
-  return decoderOf(charset).decode(bytes, { stream: cut });
-}
-
-function decoderOf(charset: string): TextDecoder {
-  try {
-    return new TextDecoder(charset);
-  } catch {
-    return new TextDecoder();
-  }
 }

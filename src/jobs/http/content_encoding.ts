@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { errorCode, errorText, ProbeFailure } from "../failure.ts";
@@ -62,13 +61,14 @@ export function decodingFailure(encoding: string, error: unknown): ProbeFailure 
  *
  * @param sent The compressed bytes. What they decode to must be known to be small, since it is held in memory.
  */
-export async function brotliFailure(sent: Uint8Array[]): Promise<ProbeFailure | undefined> {
+export async function brotliFailure(sent: Uint8Array): Promise<ProbeFailure | undefined> {
   const decoder = new DecompressionStream("brotli" as CompressionFormat);
   try {
-    await new Response(new Blob([Buffer.concat(sent)]).stream().pipeThrough(decoder)).arrayBuffer();
+    await new Response(new Blob([new Uint8Array(sent)]).stream().pipeThrough(decoder)).arrayBuffer();
     return undefined;
-  } catch {
-    return truncated("br");
+  } catch (error) {
+    // It could not take the bytes after the end, which browsers pass over.
+    return /write whole buffer/.test(errorText(error)) ? undefined : truncated("br");
   }
 }
 

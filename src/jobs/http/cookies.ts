@@ -24,7 +24,7 @@ export interface CookieJar {
   header(url: URL): string;
 }
 
-/** A jar as RFC 6265 describes it, for as long as a chain of redirects lasts. */
+/** A jar as RFC 6265 and what became of it (6265bis) describe it, for as long as a chain of redirects lasts. */
 export function cookieJar(): CookieJar {
   const cookies = new Map<string, Cookie>();
 
@@ -41,6 +41,7 @@ export function cookieJar(): CookieJar {
 
   function header(url: URL): string {
     const sent = [...cookies.values()].filter((cookie) => belongsTo(cookie, url));
+    sent.sort((a, b) => b.path.length - a.path.length);
     return sent.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
 
@@ -59,7 +60,8 @@ function parseCookie(url: URL, line: string): { cookie: Cookie; expired: boolean
     return [key.trim().toLowerCase(), rest.join("=").trim()];
   }));
   const domain = (set.get("domain") ?? "").replace(/^\./, "").toLowerCase();
-  if (domain !== "" && !isWithin(url.hostname, domain)) return null;
+  if (domain !== "" && !mayName(url.hostname, domain)) return null;
+  if (set.has("secure") && url.protocol !== "https:") return null;
   const path = set.get("path") ?? "";
   return {
     cookie: {
@@ -90,6 +92,11 @@ function belongsTo(cookie: Cookie, url: URL): boolean {
   const below = url.pathname === cookie.path ||
     (url.pathname.startsWith(cookie.path) && (cookie.path.endsWith("/") || url.pathname[cookie.path.length] === "/"));
   return host && below;
+}
+
+/** Whether a host may set cookies for a domain: its own name, or one above it that is not a top-level domain. */
+function mayName(hostname: string, domain: string): boolean {
+  return hostname === domain || (domain.includes(".") && isWithin(hostname, domain));
 }
 
 /** Whether a host is a domain or below it. An address is only itself. */

@@ -4,7 +4,7 @@ import { ProbeFailure } from "../failure.ts";
 import { type TlsSettings, tlsSettings } from "../tls_settings.ts";
 import { cookieJar } from "./cookies.ts";
 import { type Answer, exchange, type WantsBody } from "./exchange.ts";
-import { nextRequest, redirectLocation } from "./redirect.ts";
+import { nextRequest, redirectLocation, refuseTwoLocations } from "./redirect.ts";
 import { firstRequest, type HttpConfig, type HttpRequest, wireRequest, withoutUserinfo } from "./request.ts";
 
 /** Redirects are shown up to this many characters. */
@@ -61,6 +61,7 @@ export async function probeHttp(
 
     const location = limit > 0 ? redirectLocation(answer) : null;
     if (location === null) return answer;
+    refuseTwoLocations(answer);
     cookies.store(request.url, answer.headers);
     request = withoutUserinfo(nextRequest(request, answer.status, location), expansion);
     const shown = request.url.href.slice(0, LOCATION_LENGTH);

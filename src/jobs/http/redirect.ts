@@ -18,6 +18,18 @@ export function redirectLocation({ status, headers }: Pick<Answer, "status" | "h
 }
 
 /**
+ * Refuses an answer that leads to two places at once: browsers differ in which one they take, and some take none.
+ *
+ * @throws {ProbeFailure} `redirect.invalid`.
+ */
+export function refuseTwoLocations({ headers }: Pick<Answer, "headers">): void {
+  const locations = new Set(headers.filter(([name]) => name === "location").map(([, value]) => value));
+  if (locations.size > 1) {
+    throw new ProbeFailure("redirect.invalid", `the redirect has ${locations.size} different Locations`);
+  }
+}
+
+/**
  * The request that follows a redirect. Headers that are meant for the old origin, or that hold a secret, do not go to another one.
  *
  * @throws {ProbeFailure} `redirect.invalid` or `redirect.scheme`.

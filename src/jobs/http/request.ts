@@ -113,6 +113,11 @@ export function wireRequest(request: HttpRequest, cookies: string, readBody: boo
   return { method: request.method, path: request.url.pathname + request.url.search, headers, body: request.body };
 }
 
+/** Takes user names and passwords out of the URLs in a text. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/?#\s"'<>\\]*@/g, "//");
+}
+
 function sentHeader(name: string, value: string, expansion: Expansion): SentHeader {
   const expanded = expansion.text(value);
   try {

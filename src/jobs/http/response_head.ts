@@ -181,7 +181,7 @@ function plainFraming(head: ParsedHead, warnings: string[]): ParsedHead {
   const invalid = lengths.find((length) => !/^\d+$/.test(length));
   if (invalid !== undefined) throw new ProbeFailure("protocol", `Content-Length is not a number: ${excerpt(invalid)}`);
   if (lengths.length === 1) return head;
-  if (lengths.some((length) => Number(length) !== Number(first))) {
+  if (lengths.some((length) => BigInt(length) !== BigInt(first))) {
     throw new ProbeFailure("protocol", `there are different Content-Lengths: ${excerpt(lengths.join(", "))}`);
   }
   warnings.push("content_length_repeated");
