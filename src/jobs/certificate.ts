@@ -12,9 +12,6 @@ const NAME_LENGTH = 300;
 /** More certificates than any honest chain has. */
 const CHAIN_LENGTH = 10;
 
-/** The extended key usage of a server, of any use, and of what came before them. */
-const SERVER_USAGES = new Set(["1.3.6.1.5.5.7.3.1", "2.5.29.37.0"]);
-
 /**
  * The facts of a peer's certificate, or null if it shows none that can be read.
  *
@@ -74,14 +71,10 @@ export function certificateFailure(socket: TLSSocket, hostname: string, now: num
       );
     }
   }
-  const usages = leaf.ext_key_usage ?? [];
-  if (usages.length > 0 && !usages.some((usage) => SERVER_USAGES.has(usage))) {
-    return new ProbeFailure("tls.untrusted", `the certificate is not meant for servers (issuer ${facts.issuer})`);
-  }
   const alone = issuersOf(leaf).length === 0 ? ", and the server sends no intermediate certificate" : "";
   return new ProbeFailure(
     "tls.untrusted",
-    `the certificate is not signed by an authority that is trusted here (issuer ${facts.issuer})${alone}`,
+    `the certificate cannot be verified by an authority that is trusted here (issuer ${facts.issuer})${alone}`,
   );
 }
 

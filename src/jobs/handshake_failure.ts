@@ -1,19 +1,19 @@
 import { errorCode, errorText, isRuntimeError, ProbeFailure, RuntimeFault } from "./failure.ts";
 
-/** What the errors of a handshake mean, by the end of their codes. The first that matches counts. */
+/** What the errors of a handshake mean, by their codes, or by the alert that their messages name. The first that matches counts. */
 const HANDSHAKE_ERRORS: readonly [pattern: RegExp, says: string][] = [
-  [/WRONG_VERSION_NUMBER$/, "the server does not speak TLS on this port"],
+  [/WRONG_VERSION_NUMBER/, "the server does not speak TLS on this port"],
+  [/ProtocolVersion|UNSUPPORTED_PROTOCOL/, "the server speaks no version of TLS that is still safe (1.2 or 1.3)"],
+  [/CertificateRequired/, "the server asks for a client certificate"],
   [
-    /ALERT_PROTOCOL_VERSION$|UNSUPPORTED_PROTOCOL$/,
-    "the server speaks no version of TLS that is still safe (1.2 or 1.3)",
-  ],
-  [/ALERT_CERTIFICATE_REQUIRED$/, "the server asks for a client certificate"],
-  [
-    /ALERT_(?:BAD_CERTIFICATE|CERTIFICATE_\w+|UNSUPPORTED_CERTIFICATE|UNKNOWN_CA)$/,
+    /BadCertificate|Certificate(?:Expired|Revoked|Unknown)|UnsupportedCertificate|UnknownCA/,
     "the server refuses the client certificate",
   ],
-  [/ALERT_UNRECOGNIZED_NAME$/, "the server does not know the host name"],
-  [/ALERT_HANDSHAKE_FAILURE$/, "the server finds nothing in common: no cipher, or no certificate for the host name"],
+  [/UnrecognisedName/, "the server does not know the host name"],
+  [
+    /HandshakeFailure|InsufficientSecurity/,
+    "the server finds nothing in common: no cipher, or no certificate for the host name",
+  ],
 ];
 
 /**
@@ -27,7 +27,7 @@ export function handshakeFailure(error: unknown): Error {
   if (error === null || code === "ECONNRESET" || code === "EPIPE") {
     return new ProbeFailure("tls.handshake", "the server closed the connection during the TLS handshake");
   }
-  const says = HANDSHAKE_ERRORS.find(([pattern]) => pattern.test(code))?.[1] ?? "the TLS handshake failed";
-  const isPlain = code.endsWith("WRONG_VERSION_NUMBER");
-  return new ProbeFailure("tls.handshake", isPlain ? says : `${says}: ${errorText(error)}`);
+  const text = errorText(error);
+  const says = HANDSHAKE_ERRORS.find(([pattern]) => pattern.test(`${code} ${text}`))?.[1] ?? "the TLS handshake failed";
+  return new ProbeFailure("tls.handshake", code.endsWith("WRONG_VERSION_NUMBER") ? says : `${says}: ${text}`);
 }

@@ -107,10 +107,7 @@ function observationOf(
   if (trail.certificate !== undefined) observation.certificate = trail.certificate;
   if (trail.warnings.size > 0) observation.warnings = [...trail.warnings];
   if (trail.redirects.length > 0) {
-    observation.redirects = trail.redirects.map(({ status, location }) => ({
-      status,
-      location: expansion.redact(location),
-    }));
+    observation.redirects = trail.redirects.map((hop) => ({ ...hop, location: expansion.redact(hop.location) }));
   }
   if (answer !== null && wantHeaders.length > 0) observation.headers = wantedHeaders(answer, wantHeaders, expansion);
   if (answer?.body !== undefined) {

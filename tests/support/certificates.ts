@@ -1,5 +1,6 @@
 import {
   BasicConstraintsExtension,
+  ExtendedKeyUsageExtension,
   KeyUsageFlags,
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
@@ -25,6 +26,10 @@ export interface Authority {
   issue(options?: LeafOptions): Promise<ServerCertificate>;
   /** An authority below this one. Its certificates come with its own in the chain. */
   intermediate(options?: Validity): Promise<Authority>;
+  /** This authority as another one vouches for it: its certificates come with the other's signature in the chain. */
+  crossSignedBy(other: Authority, options?: Validity): Promise<Authority>;
+  /** Signs a key. For {@link Authority.crossSignedBy}. */
+  sign(subject: string, publicKey: CryptoKey, options: Validity): Promise<X509Certificate>;
 }
 
 /** When a certificate is valid, in days from now. Default: from yesterday, for ten days. */
@@ -38,15 +43,17 @@ export interface LeafOptions extends Validity {
   subject?: string;
   names?: string[];
   addresses?: string[];
+  /** Extended key usages, as object identifiers. Default: none, which means any. */
+  usages?: string[];
 }
 
 /** Makes a root authority. */
-export async function authority(name = "CN=Test Root"): Promise<Authority> {
+export async function authority(name = "CN=Test Root", options: Validity = {}): Promise<Authority> {
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
     name,
-    ...validity({}),
+    ...validity(options),
     keys,
     signingAlgorithm: ALGORITHM,
     extensions: authorityExtensions(),
@@ -54,8 +61,8 @@ export async function authority(name = "CN=Test Root"): Promise<Authority> {
   return issuer(certificate, keys, "");
 }
 
-/** Makes a certificate that nobody vouches for but itself. */
-export async function selfSigned(options: LeafOptions = {}): Promise<ServerCertificate> {
+/** Makes a certificate that nobody vouches for but itself; as an authority, as `openssl req -x509` makes them, if it says so. */
+export async function selfSigned(options: LeafOptions & { isAuthority?: boolean } = {}): Promise<ServerCertificate> {
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
@@ -63,7 +70,7 @@ export async function selfSigned(options: LeafOptions = {}): Promise<ServerCerti
     ...validity(options),
     keys,
     signingAlgorithm: ALGORITHM,
-    extensions: [alternativeNames(options)],
+    extensions: [new BasicConstraintsExtension(options.isAuthority === true), alternativeNames(options)],
   });
   return { cert: certificate.toString("pem"), key: await pemKey(keys) };
 }
@@ -89,9 +96,15 @@ function issuer(certificate: X509Certificate, keys: CryptoKeyPair, chain: string
 
   return {
     pem: certificate.toString("pem"),
+    sign: (subject, publicKey, options) => sign(subject, publicKey, options, authorityExtensions()),
+    async crossSignedBy(other, options = {}) {
+      const signed = await other.sign(certificate.subject, keys.publicKey, options);
+      return issuer(certificate, keys, signed.toString("pem"));
+    },
     async issue(options = {}) {
       const own = await newKeys();
-      const extensions = [new BasicConstraintsExtension(false), alternativeNames(options)];
+      const extensions: Extensions = [new BasicConstraintsExtension(false), alternativeNames(options)];
+      if (options.usages !== undefined) extensions.push(new ExtendedKeyUsageExtension(options.usages));
       const leaf = await sign(options.subject ?? "CN=server", own.publicKey, options, extensions);
       return { cert: `${leaf.toString("pem")}\n${chain}`, key: await pemKey(own) };
     },
@@ -103,7 +116,12 @@ function issuer(certificate: X509Certificate, keys: CryptoKeyPair, chain: string
   };
 }
 
-type Extensions = (BasicConstraintsExtension | KeyUsagesExtension | SubjectAlternativeNameExtension)[];
+type Extensions = (
+  | BasicConstraintsExtension
+  | ExtendedKeyUsageExtension
+  | KeyUsagesExtension
+  | SubjectAlternativeNameExtension
+)[];
 
 function authorityExtensions(): Extensions {
   return [

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import type { ServerCertificate } from "./certificates.ts";
 
 /** A server that says what a test tells it to, byte by byte, and remembers what it was asked. */
@@ -11,6 +11,8 @@ export interface Target extends AsyncDisposable {
   url: string;
   /** Each request so far: its head, and what had come of its body by then. */
   requests: string[];
+  /** Of each TLS connection so far: the host name that it asked for, if any, and the common name of the certificate that it showed. */
+  greetings: { serverName: string | null; client: string | null }[];
   /** Resolves when a client has connected and gone again. */
   closed: Promise<void>;
   /** How many connections are open. */
@@ -26,6 +28,8 @@ export interface TargetOptions {
   port?: number;
   /** Speaks TLS with this certificate. */
   certificate?: ServerCertificate;
+  /** Asks for a client certificate of this authority, in PEM, and refuses what has none. */
+  clientAuthority?: string;
   maxVersion?: "TLSv1.2" | "TLSv1.3";
 }
 
@@ -33,6 +37,7 @@ export interface TargetOptions {
 export async function target(behaviour: Behaviour, options: TargetOptions = {}): Promise<Target> {
   const { address = "127.0.0.1", certificate } = options;
   const requests: string[] = [];
+  const greetings: Target["greetings"] = [];
   const sockets = new Set<Socket>();
   const gone = Promise.withResolvers<void>();
 
@@ -61,7 +66,15 @@ export async function target(behaviour: Behaviour, options: TargetOptions = {}):
   const server: Server = certificate === undefined ? createServer(serve) : createTlsServer({
     ...certificate,
     ...(options.maxVersion === undefined ? {} : { maxVersion: options.maxVersion }),
-  }, serve);
+    ...(options.clientAuthority === undefined
+      ? {}
+      : { requestCert: true, rejectUnauthorized: true, ca: options.clientAuthority }),
+  }, (socket: TLSSocket) => {
+    const client = socket.getPeerCertificate()?.subject?.CN;
+    const { servername } = socket as TLSSocket & { servername?: string };
+    greetings.push({ serverName: servername || null, client: [client].flat()[0] ?? null });
+    serve(socket);
+  });
   server.on("connection", track);
   server.on("tlsClientError", () => {});
   server.listen(options.port ?? 0, address);
@@ -73,6 +86,7 @@ export async function target(behaviour: Behaviour, options: TargetOptions = {}):
     port,
     url: `${certificate === undefined ? "http" : "https"}://${host}:${port}/`,
     requests,
+    greetings,
     closed: gone.promise,
     connections: () => sockets.size,
     async [Symbol.asyncDispose]() {

@@ -70,6 +70,33 @@ const bad: readonly [
   ["a certificate that signed itself", "tls.self_signed", () => selfSigned()],
   ["a certificate of an unknown authority", "tls.untrusted", () => stranger.issue()],
   [
+    "a certificate that signed itself, as an authority",
+    "tls.self_signed",
+    () => selfSigned({ isAuthority: true }),
+  ],
+  [
+    "a certificate of an unknown authority that comes with it",
+    "tls.untrusted",
+    async () => {
+      const { cert, key } = await stranger.issue();
+      return { cert: cert + stranger.pem, key };
+    },
+  ],
+  [
+    "a certificate without its intermediate",
+    "tls.untrusted",
+    async () => {
+      const { cert, key } = await (await root.intermediate()).issue();
+      return { cert: cert.slice(0, cert.indexOf("-----END") + 26), key };
+    },
+  ],
+  ["a certificate for clients only", "tls.untrusted", () => issue({ usages: ["1.3.6.1.5.5.7.3.2"] })],
+  [
+    "a certificate whose intermediate is of tomorrow",
+    "tls.not_yet_valid",
+    async () => (await root.intermediate({ fromDays: 1, toDays: 5 })).issue(),
+  ],
+  [
     "a certificate whose intermediate expired",
     "tls.expired",
     async () => (await root.intermediate({ fromDays: -5, toDays: -1 })).issue(),
@@ -212,4 +239,117 @@ Deno.test("a body over TLS is read to its length and to the end of its connectio
     assertAnswered(observation, 200);
     assert.equal(observation.body, "hello");
   }
+});
+
+Deno.test("a certificate that signed itself is trusted where it is the configured authority", async () => {
+  for (const isAuthority of [false, true]) {
+    const own = await selfSigned({ isAuthority });
+    assertAnswered(await observeCertificate(own, { tls: { ca: own.cert } }), 200);
+    assertFailed(await observeCertificate(own, { tls: { ca: own.cert } }, "127.0.0.2"), "connect.refused");
+  }
+  const other = await selfSigned({ names: ["other.example"], addresses: [] });
+  assertFailed(await observeCertificate(other, { tls: { ca: other.cert } }), "tls.name_mismatch");
+});
+
+Deno.test("a certificate whose intermediate is not sent is untrusted, and the message says so", async () => {
+  const { cert, key } = await (await root.intermediate()).issue();
+  const alone = { cert: cert.slice(0, cert.indexOf("-----END") + 26), key };
+  assertFailed(await observeCertificate(alone), "tls.untrusted", /sends no intermediate certificate/);
+});
+
+for (
+  const [what, alert, says] of [
+    ["protocol version", 70, /no version of TLS that is still safe/],
+    ["handshake failure", 40, /nothing in common: no cipher/],
+    ["insufficient security", 71, /nothing in common: no cipher/],
+    ["unrecognized name", 112, /does not know the host name/],
+    ["certificate required", 116, /asks for a client certificate/],
+    ["internal error", 80, /the TLS handshake failed/],
+  ] as const
+) {
+  Deno.test(`the alert "${what}" is tls.handshake, and its meaning is said`, async () => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const served = (async () => {
+      using connection = await listener.accept();
+      await connection.read(new Uint8Array(2048));
+      await connection.write(new Uint8Array([0x15, 3, 3, 0, 2, 2, alert]));
+      await connection.read(new Uint8Array(2048)).catch(() => null);
+    })();
+    const { port } = listener.addr as Deno.NetAddr;
+    const observation = await observe(`https://localhost:${port}/`, {}, {
+      resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
+    });
+    assertFailed(observation, "tls.handshake", says);
+    await served;
+  });
+}
+
+for (
+  const [what, certificate] of [
+    ["verified", () => issue()],
+    ["expired", () => issue({ fromDays: -5, toDays: -1 })],
+  ] as const
+) {
+  Deno.test(`the facts of a certificate that is ${what} come with every kind of answer`, async () => {
+    for (const said of [answer("500 Oops"), "HTTP/1.1 200 OK\r\nX Y: z\r\n\r\n", "", "SSH-2.0-x\r\n"]) {
+      await using server = await target(says(said), { certificate: await certificate() });
+      const { certificate: facts } = await observe(server.url, { tls: { ca: root.pem }, insecure: true });
+      assert.equal(facts?.subject, "CN=server");
+      assert.equal(facts?.host, "127.0.0.1");
+      assert.equal(facts?.chain_not_after !== undefined, what === "verified");
+    }
+  });
+}
+
+/** In whole days from now. */
+const days = (iso: string | undefined) => Math.round((Date.parse(iso ?? "") - Date.now()) / 86_400_000);
+
+Deno.test("the end of the chain is that of an intermediate which ends before the leaf", async () => {
+  const { certificate } = await observeCertificate(await (await root.intermediate({ toDays: 3 })).issue({ toDays: 8 }));
+  assert.equal(days(certificate?.not_after), 8);
+  assert.equal(days(certificate?.chain_not_after), 3);
+});
+
+Deno.test("the end of a trusted authority is no end of the chain, and neither is that of one which signed it once", async () => {
+  const ending = await authority("CN=Ending Root", { toDays: 2 });
+  const current = await authority("CN=Current Root", { toDays: 900 });
+  const crossSigned = await current.crossSignedBy(ending, { toDays: 2 });
+  const certificate = await crossSigned.issue({ toDays: 8 });
+
+  const byCurrent = await observeCertificate(certificate, { tls: { ca: current.pem } });
+  assertAnswered(byCurrent, 200);
+  assert.equal(days(byCurrent.certificate?.chain_not_after), 8);
+
+  const byEnding = await observeCertificate(certificate, { tls: { ca: ending.pem } });
+  assertAnswered(byEnding, 200);
+  assert.equal(days(byEnding.certificate?.chain_not_after), 2);
+});
+
+Deno.test("the chain of a certificate that was replaced is looked at anew", async () => {
+  const intermediate = await root.intermediate({ toDays: 6 });
+  for (const toDays of [4, 5, 9]) {
+    const { certificate } = await observeCertificate(await intermediate.issue({ toDays }));
+    assert.equal(days(certificate?.chain_not_after), Math.min(toDays, 6));
+  }
+});
+
+Deno.test("a certificate for servers and clients is accepted", async () => {
+  const forBoth = await issue({ usages: ["1.3.6.1.5.5.7.3.2", "1.3.6.1.5.5.7.3.1"] });
+  assertAnswered(await observeCertificate(forBoth), 200);
+});
+
+Deno.test("a certificate with hundreds of long names is reported within bounds", async () => {
+  const names = ["localhost", ...Array.from({ length: 300 }, (_, index) => `${"n".repeat(50)}.${index}.example`)];
+  const { certificate } = await observeCertificate(await issue({ names }));
+  assert.equal(certificate?.names[0], "localhost");
+  assert.ok(JSON.stringify(certificate).length < 6000);
+});
+
+Deno.test("a session is not resumed: each probe makes a full handshake", async () => {
+  await using server = await target(OK, { certificate: await issue(), maxVersion: "TLSv1.2" });
+  for (let probes = 0; probes < 4; probes++) {
+    const { certificate } = await observe(server.url, { tls: { ca: root.pem } });
+    assert.ok(certificate?.chain_not_after);
+  }
+  assert.equal(server.greetings.length, 4);
 });
