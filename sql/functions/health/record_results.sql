@@ -3,7 +3,7 @@
 -- The one door for jobs and for people. States are locked in (service, region) order before any is read, so concurrent batches neither
 -- count twice nor deadlock. Several records of one service are applied one after another in slot order, so that a batch
 -- equals its single calls: an UPDATE with three rows for one target would count once. Nearly always there is one
--- round, and regrouping, 2 us a record, is left out.
+-- round, and regrouping, 2 us a record, is left out. Certificates are looked at only where a check saw one.
 -- Called by complete_batch and record_health.
 create or replace function uptuple.record_results(records uptuple.health_record[])
 returns table (job_id bigint, became text)
@@ -26,6 +26,10 @@ begin
     where state.service_id = touched.service_id and state.region = touched.region
     for no key update
   ) locked;
+
+  if exists (select from unnest(records) given where given.detail ? 'certificate') then
+    perform uptuple.note_certificates(records);
+  end if;
 
   if not exists (select from unnest(records) given group by given.service_id, given.region having count(*) > 1) then
     return query select * from uptuple.apply_results(records);
