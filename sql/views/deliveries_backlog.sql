@@ -10,6 +10,7 @@ select
   event.occurred_at,
   delivery.state,
   case
+    when delivery.held_until > clock_timestamp() then 'its service is in maintenance until ' || uptuple.iso_time(delivery.held_until)
     when delivery.state = 'HELD' then 'a dead notice of its incident is before it: requeue_alert or discard_alert that one'
     when delivery.state = 'WAITING' then 'an older notice of its service is before it'
     when delivery.state = 'SENDING' and delivery.due_at <= clock_timestamp() then 'its sender is gone; the next one takes over'

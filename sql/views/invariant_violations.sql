@@ -162,6 +162,20 @@ where waiting.state in ('WAITING', 'HELD')
   )
 
 union all
+select 'a notice that maintenance holds is not sent before its end', format('delivery %s was sent at %s, and held until %s', id, last_attempt_at, held_until)
+from uptuple.delivery
+where state in ('SENDING', 'DELIVERED') and last_attempt_at < held_until
+
+union all
+select 'a service has one group and one set of tags at a time', format('service %s has %s', service.id, count(membership.service_id))
+from uptuple.service
+left join uptuple.service_membership membership
+  on membership.service_id = service.id and upper_inf(membership.during)
+  and membership.group_name is not distinct from service.group_name and membership.tags = service.tags
+group by service.id
+having count(membership.service_id) <> 1
+
+union all
 select 'no more posts of a channel are under way than it allows', format('channel %s has %s', channel.id, count(*))
 from uptuple.delivery
 join uptuple.channel on channel.id = delivery.channel_id

@@ -23,7 +23,9 @@ select
   state.incident_id,
   make_interval(secs => service.interval_seconds) as every,
   regexp_replace(revision.target, '^(https?://)[^/?#]*@', '\1***@') as url,
-  service.revision
+  service.revision,
+  maintenance.until as maintenance_until,
+  maintenance.title as maintenance_title
 from uptuple.service
 join uptuple.service_state state on state.service_id = service.id
 join uptuple.service_revision revision on revision.service_id = service.id and revision.revision = service.revision
@@ -33,6 +35,7 @@ cross join lateral (
 cross join lateral (
   select (state.verdict_at between clock_timestamp() - silence.longest and clock_timestamp() + silence.longest) is true as recent
 ) verdict
+left join uptuple.current_maintenance() maintenance on maintenance.service_id = service.id
 where service.removed_at is null
 order by service.group_name nulls last, service.name, state.region;
 
@@ -43,5 +46,7 @@ comment on column uptuple.status.status is
 comment on column uptuple.status.recent is
   'False if there was no verdict for three intervals or two minutes; a status that is UNKNOWN all the same has not been decided yet.';
 comment on column uptuple.status.checked_status is 'The verdict of the last check, whether or not it moved the status.';
+
+comment on column uptuple.status.maintenance_until is 'When the maintenance ends that it is in; null: it is in none. Until then its notices wait.';
 
 grant select on uptuple.status to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -210,6 +210,21 @@ export async function letTimePass(sql: TestSql, seconds: number): Promise<void> 
       set started_at = started_at - make_interval(secs => ${seconds}),
           seen_at = seen_at - make_interval(secs => ${seconds}),
           completed_at = completed_at - make_interval(secs => ${seconds})`;
+    await tx`
+      update uptuple.maintenance_window
+      set starts_at = starts_at - make_interval(secs => ${seconds}),
+          ends_at = ends_at - make_interval(secs => ${seconds}),
+          made_until = made_until - make_interval(secs => ${seconds})`;
+    for (const table of ["maintenance_occurrence", "maintenance_scope", "service_membership"]) {
+      await tx`
+        update uptuple.${tx(table)}
+        set during = tstzrange(lower(during) - make_interval(secs => ${seconds}), upper(during) - make_interval(secs => ${seconds}))`;
+    }
+    await tx`
+      update uptuple.delivery
+      set held_until = held_until - make_interval(secs => ${seconds}),
+          due_at = due_at - make_interval(secs => ${seconds})
+      where held_until is not null`;
     await tx`update uptuple.enqueue_cursor set enqueued_until = enqueued_until - ${seconds}`;
     // What was added up belongs to hours that are others now: it is to be added up anew.
     await tx`delete from uptuple.service_hour`;

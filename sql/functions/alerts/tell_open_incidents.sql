@@ -1,6 +1,6 @@
 -- Give a channel the FAILED of each incident that is open, unless it has had it.
 --
--- The caller holds the channel table against write_notices. Called by add_channel and enable_channel. Writes delivery.
+-- While its service is in maintenance it waits for the end. The caller holds the channel table against write_notices. Called by add_channel and enable_channel. Writes delivery.
 create or replace function uptuple.tell_open_incidents(channel_id bigint)
 returns integer
 language plpgsql
@@ -11,14 +11,16 @@ declare
   told bigint[];
 begin
   with open_failure as (
-    insert into uptuple.delivery as known (event_number, channel_id, service_id, incident_id, state)
-    select event.id, channel_id, event.service_id, event.incident_id, 'WAITING'
+    insert into uptuple.delivery as known (event_number, channel_id, service_id, incident_id, state, due_at, held_until)
+    select event.id, channel_id, event.service_id, event.incident_id, 'WAITING', coalesce(held.until, clock_timestamp()), held.until
     from uptuple.incident
     join uptuple.event on event.incident_id = incident.id and event.kind = 'service.failed'
+    cross join lateral (select uptuple.hold_until(event.service_id) as until offset 0) held
     where incident.closed_at is null
     order by event.id
     on conflict on constraint delivery_event_key do update
-      set state = 'WAITING', finished_at = null, note = null, requeued_at = clock_timestamp()
+      set state = 'WAITING', due_at = excluded.due_at, held_until = excluded.held_until, finished_at = null, note = null,
+          requeued_at = clock_timestamp()
       where known.state = 'SUPERSEDED'
     returning known.service_id
   )

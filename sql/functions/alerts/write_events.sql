@@ -4,7 +4,7 @@
 -- holds the locks of the services' states, so event ids follow commit order. Race, a channel is added or enabled at the same moment:
 -- add_channel holds the channel table against this function, so one of the two sees the other and the notice goes out once. Channels that
 -- are off get theirs listed as SUPERSEDED; a RECOVERED is sent only where its FAILED went. What concerns no service stands in no lane
--- and is READY at once. Writes event and delivery, and wakes the runtimes. Called by write_notices and by whoever has something else to tell.
+-- and is READY at once. What is written while its service is in maintenance waits for the end of it. Writes event and delivery, and wakes the runtimes. Called by write_notices and by whoever has something else to tell.
 create or replace function uptuple.write_events(notices uptuple.notice[])
 returns void
 language plpgsql
@@ -35,26 +35,31 @@ begin
     cross join lateral (select gen_random_uuid() as event_id where notice.position is not null) fresh
     order by notice.position
     returning event.id, event.kind, event.service_id, event.incident_id
+  ),
+  held as materialized (
+    select happened.*, uptuple.hold_until(happened.service_id) as until from happened
   )
-  insert into uptuple.delivery (event_number, channel_id, service_id, incident_id, state, finished_at, note)
-  select happened.id, channel.id, happened.service_id, happened.incident_id,
-    case when not channel.enabled then 'SUPERSEDED' when happened.service_id is null then 'READY' else 'WAITING' end,
+  insert into uptuple.delivery (event_number, channel_id, service_id, incident_id, state, due_at, held_until, finished_at, note)
+  select held.id, channel.id, held.service_id, held.incident_id,
+    case when not channel.enabled then 'SUPERSEDED' when held.service_id is null then 'READY' else 'WAITING' end,
+    coalesce(held.until, clock_timestamp()),
+    case when channel.enabled then held.until end,
     case when not channel.enabled then clock_timestamp() end,
     case when not channel.enabled then 'the channel was disabled' end
-  from happened
+  from held
   cross join uptuple.channel
   where channel.removed_at is null
     and (
       not channel.enabled
-      or happened.kind <> 'service.recovered'
+      or held.kind <> 'service.recovered'
       or exists (
         select
         from uptuple.event failed
         join uptuple.delivery told on told.event_number = failed.id and told.channel_id = channel.id
-        where failed.incident_id = happened.incident_id and failed.kind = 'service.failed' and told.state <> 'SUPERSEDED'
+        where failed.incident_id = held.incident_id and failed.kind = 'service.failed' and told.state <> 'SUPERSEDED'
       )
     )
-  order by happened.id, channel.id;
+  order by held.id, channel.id;
 
   perform uptuple.advance_lanes(array(
     select distinct notice.service_id from unnest(notices) notice where notice.service_id is not null

@@ -6,6 +6,8 @@
 -- * A streak starts anew if the result is more than three intervals after the last applied one.
 -- * The DOWN that makes the failure streak reach its threshold opens an incident; the UP that makes the success streak reach its own
 --   closes it. Until then the status stays what it was.
+-- * A DOWN whose window lies in maintenance opens nothing: it ends the failure streak, so that one that goes on after the end is told once the
+--   threshold is met by windows that started after it. An incident that is open already goes on and may close. Only such a DOWN asks.
 -- Writes result, service_state, incident; through write_notices event and delivery; through enqueue_confirmations job.
 --
 -- Steps that build on one another are subqueries, kept apart by OFFSET 0: as four materialised CTEs of wide rows they took 2 us a result
@@ -46,14 +48,16 @@ begin
       from (
         select judged.*,
           is_newest and has_verdict and (is_up or purpose <> 'REQUEST') as applies,
-          case when is_up then 0 when after_gap then 1 else least(failure_streak + 1, failure_threshold) end as new_failures,
+          case when is_up or is_excused then 0 when after_gap then 1 else least(failure_streak + 1, failure_threshold) end as new_failures,
           case when not is_up then 0 when after_gap then 1 else least(success_streak + 1, recovery_threshold) end as new_successes,
-          case when is_up then null when after_gap or failure_streak = 0 then happened_at else streak_started_at end as began_at
+          case when is_up or is_excused then null when after_gap or failure_streak = 0 then happened_at else streak_started_at end as began_at
         from (
           select current.*,
             enabled and (is_manual or last_slot is null or scheduled_slot > last_slot or last_slot > now_second + 2 * interval_seconds)
               as is_newest,
-            coalesce(happened_at - last_at > make_interval(secs => 3 * interval_seconds), false) as after_gap
+            coalesce(happened_at - last_at > make_interval(secs => 3 * interval_seconds), false) as after_gap,
+            case when has_verdict and not is_up and incident_id is null then uptuple.in_maintenance(service_id, happened_at) else false end
+              as is_excused
           from (
             select given.*,
               given.status in ('UP', 'DEGRADED') as is_up,
@@ -126,7 +130,7 @@ begin
     array_agg(new_status) filter (where new_status <> old_status)
   into transitions, unconfirmed, changed_jobs, changed_to
   from (
-    select moved.*, new_incident_id is null and (applies and not is_up or is_newest and not has_verdict and failure_streak > 0) as is_unconfirmed
+    select moved.*, new_incident_id is null and (applies and not is_up and not is_excused or is_newest and not has_verdict and failure_streak > 0) as is_unconfirmed
     from moved
   ) notable
   where opens or closes or is_unconfirmed or new_status <> old_status;

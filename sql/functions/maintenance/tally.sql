@@ -4,7 +4,7 @@
 -- and jobs of the time in which the service was active; checks outside the grid and records by hand count nowhere, so that uptime,
 -- coverage and percentiles speak of the same checks. Latencies are those of windows that were UP or DEGRADED: how long a failure took says
 -- nothing about how fast a service is. A job that can no longer be claimed, two days later, is MISSED or FAILED; until then it is pending.
--- Reads service_active and, by the key of the window, result; job only where a window has no verdict. Stretches: [from_slot, until_slot).
+-- Windows that start while the service is in maintenance are not expected, and count in nothing. Reads service_active and, by the key of the window, result; job only where a window has no verdict. Stretches: [from_slot, until_slot).
 --
 -- An index range for each stretch costs 2.2 us of CPU a check (20,000 services at 60 s, one hour, PostgreSQL 18, 128 MB of shared buffers,
 -- rows in the page cache as those of the last hour are), of which the heap takes 1.4. Reading the day's partition from its beginning with
@@ -42,6 +42,10 @@ declare
   -- Known when the plan starts, so that only the partitions in between are opened.
   first_slot constant bigint := (select min(slot) from unnest(from_slots) slot);
   end_slot constant bigint := (select max(slot) from unnest(until_slots) slot);
+  any_maintenance constant boolean := exists (
+    select from uptuple.maintenance_occurrence occurrence
+    where occurrence.cancelled_at is null and occurrence.during && tstzrange(to_timestamp(first_slot), to_timestamp(end_slot))
+  );
   claimable_from constant bigint := extract(epoch from clock_timestamp() - interval '2 days 5 minutes');
 begin
   return query
@@ -49,6 +53,10 @@ begin
     seen.up, seen.degraded, seen.down, seen.inconclusive, gap.missed, gap.failed, gap.canceled, gap.pending,
     seen.latency_count, seen.latency_sum_us, seen.latency_buckets, seen.latency_counts
   from unnest(service_ids, regions, from_slots, until_slots) stretch (service_id, region, from_slot, until_slot)
+  cross join lateral (
+    select case when any_maintenance then uptuple.maintenance_slots(stretch.service_id, stretch.from_slot, stretch.until_slot) else '{}' end as slots
+    offset 0
+  ) maintained
   cross join lateral (
     select coalesce(sum(
         (part.until_slot - 1 - active.phase_seconds) / active.interval_seconds - (part.from_slot - 1 - active.phase_seconds) / active.interval_seconds
@@ -58,8 +66,12 @@ begin
     cross join lateral (
       select greatest(stretch.from_slot, ceil(extract(epoch from lower(active.during)))::bigint) as from_slot,
         least(stretch.until_slot, ceil(extract(epoch from upper(active.during)))::bigint) as until_slot
-    ) part
-    where active.service_id = stretch.service_id and active.region = stretch.region and part.from_slot < part.until_slot
+    ) whole
+    cross join lateral unnest(
+      int8multirange(int8range(whole.from_slot, greatest(whole.from_slot, whole.until_slot))) - maintained.slots
+    ) span
+    cross join lateral (select lower(span) as from_slot, upper(span) as until_slot) part
+    where active.service_id = stretch.service_id and active.region = stretch.region
   ) grid
   cross join lateral (
     select coalesce(sum(part.windows) filter (where part.verdict = 'UP'), 0)::integer as up,

@@ -1,7 +1,8 @@
 -- The last days (UTC) of a service, today included, one row each, oldest first: what bars and charts are drawn from.
 --
 -- Windows are counted as uptime counts them, latencies as percentiles does; a day in which nothing was expected, or of which nothing is kept,
--- has nulls and zeros and is neither up nor down. down_seconds is the time in incidents, as downtime has it.
+-- has nulls and zeros and is neither up nor down. down_seconds is the time in incidents outside of maintenance, as downtime
+-- has it.
 create or replace function uptuple.daily(service text, days integer default 90)
 returns table (
   day date,
@@ -57,16 +58,20 @@ begin
     group by ranked.day
   ),
   outage as (
-    select touched.day::date as day,
-      sum(extract(epoch from least(span.until, (touched.day + interval '1 day') at time zone 'UTC') - greatest(span.since, touched.day at time zone 'UTC')))
-        as seconds
-    from uptuple.incident
+    select touched.day::date as day, sum(extract(epoch from upper(part) - lower(part))) as seconds
+    from (select uptuple.maintenance_between(wanted, (today - days + 1)::timestamp at time zone 'UTC', at) as spans offset 0) maintained
+    cross join uptuple.incident
     cross join lateral (
       select greatest(incident.started_at, (today - days + 1)::timestamp at time zone 'UTC') as since, coalesce(incident.closed_at, at) as until
     ) span
     cross join lateral generate_series(
       date_trunc('day', span.since at time zone 'UTC'), span.until at time zone 'UTC', interval '1 day'
     ) touched (day)
+    cross join lateral (
+      select tstzrange(span.since, span.until) * tstzrange(touched.day at time zone 'UTC', (touched.day + interval '1 day') at time zone 'UTC')
+        as of_day
+    ) outage
+    cross join lateral unnest(tstzmultirange(outage.of_day) - maintained.spans) part
     where incident.service_id = wanted and span.since < span.until
     group by touched.day
   )

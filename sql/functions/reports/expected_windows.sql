@@ -1,5 +1,5 @@
 -- The windows of a service that have started between two moments while it was active, by the record that its changes wrote.
--- What is still to come is not expected yet.
+-- What is still to come is not expected yet, and what starts while the service is in maintenance is not expected at all.
 create or replace function uptuple.expected_windows(service_id bigint, since timestamptz, until timestamptz)
 returns table (region text, slot bigint)
 language sql
@@ -7,7 +7,8 @@ stable
 set search_path = pg_catalog, pg_temp
 as $function$
   select active.region, slot
-  from uptuple.service_active active
+  from (select uptuple.maintenance_between($1, $2, $3) as spans offset 0) maintained
+  cross join uptuple.service_active active
   cross join lateral (
     select ceil(extract(epoch from greatest(lower(active.during), $2)))::bigint as first_second,
       ceil(extract(epoch from least(upper(active.during), $3, clock_timestamp())))::bigint - 1 as last_second
@@ -17,7 +18,7 @@ as $function$
     span.last_second,
     active.interval_seconds
   ) slot
-  where active.service_id = $1;
+  where active.service_id = $1 and not to_timestamp(slot) <@ maintained.spans;
 $function$;
 
 comment on function uptuple.expected_windows(bigint, timestamptz, timestamptz) is

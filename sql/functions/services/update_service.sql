@@ -92,6 +92,7 @@ begin
       where changed.id = service.id;
     end if;
   end if;
+  perform uptuple.note_membership(service.id);
   return service.revision;
 end
 $function$;

@@ -24,6 +24,8 @@ begin
        'Adds up the hours and days that are over, for pages and reports.'),
       ('uptuple.apply_retention', '27 * * * *', 'uptuple.apply_retention', '{}', 600000, 300000,
        'Lets go of what is older than set_retention says: partitions, roll-ups, notices that were sent or discarded.'),
+      ('uptuple.extend_maintenance', '47 * * * *', 'uptuple.extend_maintenance', '{}', 300000, 120000,
+       'Makes the occurrences of maintenance that recurs some weeks ahead.'),
       ('uptuple.prune_task_runs', '17 * * * *', 'uptuple.prune_task_runs', '{"keep": "30 days"}', 300000, 120000,
        'Deletes runs of tasks that ended longer ago than keep; the last one of each task stays.')
   ) shipped (name, cron, function, arguments, lock_at_most_ms, statement_timeout_ms, description)
