@@ -167,7 +167,7 @@ from uptuple.delivery
 where state in ('SENDING', 'DELIVERED') and last_attempt_at < held_until
 
 union all
-select 'a service has one group and one set of tags at a time', format('service %s has %s', service.id, count(membership.service_id))
+select 'what maintenance covers goes by the group and tags that a service has', format('service %s has %s', service.id, count(membership.service_id))
 from uptuple.service
 left join uptuple.service_membership membership
   on membership.service_id = service.id and upper_inf(membership.during)

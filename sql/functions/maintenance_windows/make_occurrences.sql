@@ -1,5 +1,6 @@
 -- Make the occurrences of a recurring window ahead, 60 days or 1000 of them, from where the last call stopped. Returns how many.
 --
+-- If none would be ahead, the next one all the same, so that people see when it is.
 -- The caller holds lock_maintenance against those who change the window meanwhile. Called by plan_maintenance, change_maintenance and
 -- extend_maintenance. Writes maintenance_occurrence and maintenance_window.
 create or replace function uptuple.make_occurrences(window_id bigint)
@@ -12,6 +13,10 @@ declare
   planned uptuple.maintenance_window;
   since timestamptz;
   until timestamptz;
+  ahead constant boolean := exists (
+    select from uptuple.maintenance_occurrence occurrence
+    where occurrence.window_id = window_id and occurrence.cancelled_at is null and lower(occurrence.during) > clock_timestamp()
+  );
   spans tstzrange[];
 begin
   select maintenance_window.* into strict planned from uptuple.maintenance_window where maintenance_window.id = window_id;
@@ -22,7 +27,7 @@ begin
   end if;
 
   select coalesce(array_agg(span order by span), '{}') into spans
-  from uptuple.recurring_spans(planned, since, until) span
+  from uptuple.recurring_spans(planned, since, until, (not ahead)::integer) span
   where lower(span) < coalesce(planned.ends_at, 'infinity');
 
   insert into uptuple.maintenance_occurrence (window_id, during)

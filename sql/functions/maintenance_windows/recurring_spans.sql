@@ -1,8 +1,13 @@
 -- When a window that recurs is: its occurrences that start from one instant on and before another, in order, at most 1000.
 --
--- If a cron has none in between, the next one, however far ahead, so that people see when it is. Dates are reckoned in the zone, and times
--- added to each date; a cron fires as scheduled tasks do, and its duration is elapsed time. Called by make_occurrences and plan_maintenance.
-create or replace function uptuple.recurring_spans(planned uptuple.maintenance_window, since timestamptz, until timestamptz)
+-- Dates are reckoned in the zone, and times added to each date; a cron fires as scheduled tasks do, and its duration is elapsed time. With
+-- at_least, a cron gives so many however far ahead they are. Called by make_occurrences and plan_maintenance.
+create or replace function uptuple.recurring_spans(
+  planned uptuple.maintenance_window,
+  since timestamptz,
+  until timestamptz,
+  at_least integer default 0
+)
 returns setof tstzrange
 language plpgsql
 stable
@@ -13,6 +18,7 @@ declare
   zone constant text := uptuple.zone_rules(planned.time_zone);
   first_day constant date := (since at time zone zone)::date - 1;
   last_day constant date := (until at time zone zone)::date + 1;
+  schedule uptuple.cron_schedule;
   starts_at timestamptz;
 begin
   if planned.recurrence = 'WEEKLY' then
@@ -28,16 +34,17 @@ begin
     return;
   end if;
 
-  starts_at := uptuple.cron_next(planned.cron, zone, since - interval '1 us');
+  schedule := uptuple.cron_parse(planned.cron);
+  starts_at := uptuple.cron_fire_after(schedule, zone, since - interval '1 us');
   for turn in 1..at_most loop
-    exit when starts_at is null or starts_at >= until and turn > 1;
+    exit when starts_at is null or starts_at >= until and turn > at_least;
     return next tstzrange(starts_at, starts_at + make_interval(secs => extract(epoch from planned.duration)::double precision));
-    starts_at := uptuple.cron_next(planned.cron, zone, starts_at);
+    starts_at := uptuple.cron_fire_after(schedule, zone, starts_at);
   end loop;
 end
 $function$;
 
-comment on function uptuple.recurring_spans(uptuple.maintenance_window, timestamptz, timestamptz) is
-  'The occurrences of a recurring window that start from one instant on and before another, at most 1000; of a cron at least the next one.';
+comment on function uptuple.recurring_spans(uptuple.maintenance_window, timestamptz, timestamptz, integer) is
+  'The occurrences of a recurring window that start from one instant on and before another, at most 1000.';
 
-revoke execute on function uptuple.recurring_spans(uptuple.maintenance_window, timestamptz, timestamptz) from public;
+revoke execute on function uptuple.recurring_spans(uptuple.maintenance_window, timestamptz, timestamptz, integer) from public;

@@ -27,21 +27,19 @@ begin
       using errcode = 'UT002', hint = 'Cancel it and plan another one. Nothing was changed.';
   end if;
   if day is null then
-    starts_at := coalesce(starts_at, planned.starts_at);
+    starts_at := case when planned.starts_at <= at then coalesce(starts_at, planned.starts_at)
+      else greatest(coalesce(starts_at, planned.starts_at), at) end;
     if num_nonnulls(ends_at, duration) = 0 then
       duration := planned.ends_at - planned.starts_at;
     end if;
   end if;
   moved := uptuple.maintenance_schedule(at, starts_at, ends_at, duration, day, null, from_time, until_time, null, time_zone);
 
-  if planned.starts_at <= at then
-    if moved.starts_at <> planned.starts_at then
-      raise exception 'maintenance % started at %', planned.id, planned.starts_at
-        using errcode = 'UT002', hint = 'Only its end can be moved any more. Nothing was changed.';
-    end if;
-  else
-    moved.starts_at := greatest(moved.starts_at, at);
+  if planned.starts_at <= at and moved.starts_at <> planned.starts_at then
+    raise exception 'maintenance % started at %', planned.id, planned.starts_at
+      using errcode = 'UT002', hint = 'Only its end can be moved any more. Nothing was changed.';
   end if;
+  moved.starts_at := case when planned.starts_at <= at then moved.starts_at else greatest(moved.starts_at, at) end;
   if moved.ends_at <= at then
     raise exception 'the maintenance would end at %, which is over', moved.ends_at
       using errcode = 'invalid_parameter_value', hint = 'To end it now use end_maintenance.';

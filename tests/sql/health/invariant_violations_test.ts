@@ -50,6 +50,16 @@ const breaches: Record<string, string[]> = {
     `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp() where id = 2;
      update uptuple.delivery set finished_at = clock_timestamp() + interval '1 s' where id = 1`,
   ],
+  "a notice that maintenance holds is not sent before its end": [
+    `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp(), last_attempt_at = clock_timestamp(),
+       held_until = clock_timestamp() + interval '1 hour'
+     where id = 1`,
+  ],
+  "what maintenance covers goes by the group and tags that a service has": [
+    "delete from uptuple.service_membership where service_id = 1",
+    "update uptuple.service set tags = '{beta}' where id = 1",
+    "insert into uptuple.service_membership (service_id, tags) values (1, '{}')",
+  ],
   "a recovery is not sent past its dead failure": [
     `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp() where id = 2;
      update uptuple.delivery set state = 'DEAD' where id = 1`,
