@@ -1,8 +1,8 @@
 -- When a service is in maintenance: all stretches that touch the time between two instants, those that overlap or meet as one.
 --
 -- The one definition: an occurrence that was not cancelled, as long as its window covered the group, the tags or the service itself as they were
--- at the time. Stretches are given whole, also what of them lies outside of the two instants. Nothing is read for each service unless an
--- occurrence is there. Called by in_maintenance and the reports. Reads maintenance_occurrence, maintenance_scope, service_membership.
+-- at the time. Stretches are given whole, also what of them lies outside of the two instants. Looked up one from another through OFFSET 0,
+-- so that nothing is read of the service unless an occurrence is there. Called by in_maintenance and the reports. Reads maintenance_occurrence, maintenance_scope, service_membership.
 create or replace function uptuple.maintenance_between(service_id bigint, since timestamptz, until timestamptz)
 returns tstzmultirange
 language plpgsql
@@ -26,9 +26,18 @@ begin
       where occurrence.cancelled_at is null and occurrence.during && asked
       offset 0
     ) occurrence
-    join uptuple.maintenance_scope scope on scope.window_id = occurrence.window_id and scope.during && occurrence.during
-    join uptuple.service_membership membership
-      on membership.service_id = service_id and membership.during && occurrence.during
+    cross join lateral (
+      select scope.*
+      from uptuple.maintenance_scope scope
+      where scope.window_id = occurrence.window_id and scope.during && occurrence.during
+      offset 0
+    ) scope
+    cross join lateral (
+      select membership.*
+      from uptuple.service_membership membership
+      where membership.service_id = service_id and membership.during && occurrence.during
+      offset 0
+    ) membership
     where scope.everything
       or service_id = any (scope.service_ids)
       or membership.group_name = any (scope.groups)
