@@ -19,6 +19,9 @@ export interface ServiceStatus {
   recent: boolean;
   failure_streak: number;
   failure_threshold: number;
+  /** When the maintenance ends that it is in; null: it is in none. */
+  maintenance_until: Moment | null;
+  maintenance_title: string | null;
   /** Without userinfo; `${UPTUPLE_SECRET_...}` stands for itself. */
   url: string;
 }
@@ -91,7 +94,7 @@ export async function readOverview(database: Pick<Database, "query">): Promise<O
         select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
         from (
           select service, group_name, tags, region, status, since, checked_at, checked_status, latency_ms, reason, recent,
-            failure_streak, failure_threshold, url
+            failure_streak, failure_threshold, url, maintenance_until, maintenance_title
           from uptuple.status
         ) shown
       ),

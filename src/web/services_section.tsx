@@ -64,6 +64,12 @@ function Service(
             </span>
           )}
         </p>
+        {service.maintenance_until !== null && (
+          <p class="remark tone-paused">
+            <bdi>{service.maintenance_title}</bdi>, until{" "}
+            <time datetime={service.maintenance_until}>{clockInWords(service.maintenance_until, now)}</time>
+          </p>
+        )}
         {remark !== null && remark.tone !== null && (
           <p class={`remark tone-${remark.tone}`}>
             <Words remark={remark} />
@@ -139,6 +145,9 @@ function remarkOn(service: ServiceStatus, now: Moment): Remark | null {
   if (status === "DOWN") return { words: checked_status === "DOWN" ? "" : "Recovering: ", reason, tone: "down" };
   if (checked_status === "DOWN" && failure_streak > 0) {
     return { words: `Failing ${failure_streak} of ${failure_threshold}: `, reason, tone: "degraded" };
+  }
+  if (checked_status === "DOWN" && service.maintenance_until !== null) {
+    return { words: "Failing in maintenance: ", reason, tone: null };
   }
   if (checked_status === "DOWN") return { words: "Failed when asked for: ", reason, tone: "degraded" };
   return { words: "", reason, tone: status === "DEGRADED" ? "degraded" : null };

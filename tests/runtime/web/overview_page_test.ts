@@ -59,6 +59,18 @@ Deno.test("a service that fails below its threshold says how far it is, and is s
   assert.doesNotMatch(text, /Open incidents/);
 });
 
+Deno.test("a service in maintenance says until when, and its failures are not told as any other's", async () => {
+  await using opened = await openTestApp();
+  await addService(opened.owner, "inventory");
+  await opened.owner`select uptuple.plan_maintenance('Move <b>', services => '{inventory}', duration => '2 hours')`;
+  await record(opened.owner, "inventory", "UP", "DOWN");
+
+  const page = await opened.page();
+
+  assert.match(textOf(page), /· Failing in maintenance: no answer Move <b> , until [\d: -]+ UTC Up/);
+  assert.match(page, /<title>All up – Uptuple<\/title>/);
+});
+
 Deno.test("a service that is down shows its incident: since when, why, and who was told", async () => {
   await using opened = await openTestApp();
   await addService(opened.owner, "inventory");
@@ -340,7 +352,8 @@ Deno.test("a page that fails has a reference into the log and nothing of the pro
     select * from (
       select name as service, group_name, tags, 'default'::text as region, (1 / 0)::text as status, created_at as since,
         created_at as checked_at, ''::text as checked_status, 1::real as latency_ms, ''::text as code, ''::text as reason,
-        true as recent, 1 as failure_streak, 1 as failure_threshold, 1::bigint as incident_id, interval '1 s' as every, ''::text as url, 1 as revision
+        true as recent, 1 as failure_streak, 1 as failure_threshold, 1::bigint as incident_id, interval '1 s' as every, ''::text as url, 1 as revision,
+        created_at as maintenance_until, ''::text as maintenance_title
       from uptuple.service
     ) broken`;
   await addService(opened.owner, "inventory");
