@@ -44,7 +44,7 @@ as $function$
     (17, 'uptuple_deliveries', 'gauge',
       'Notices by channel and state; dead ones wait for a person.'),
     (18, 'uptuple_delivery_oldest_age_seconds', 'gauge',
-      'How long ago the oldest unsent notice of the channel was written.'),
+      'How long ago the oldest unsent notice of the channel was written, or let go by maintenance.'),
     (19, 'uptuple_delivery_attempts', 'counter',
       'Attempts to deliver a notice, by channel and what the answer meant.'),
     (20, 'uptuple_channel_open', 'gauge',
@@ -64,7 +64,9 @@ as $function$
     (27, 'uptuple_partition_bytes', 'gauge',
       'Size of the daily partitions, by what they hold.'),
     (28, 'uptuple_release', 'info',
-      'The release of the schema, as a label.')
+      'The release of the schema, as a label.'),
+    (29, 'uptuple_service_in_maintenance', 'gauge',
+      'Whether the service is in maintenance (1) or not (0).')
 $function$;
 
 comment on function uptuple.metric_families() is 'The metrics there are: type and meaning of each. select * from uptuple.metric_families();';

@@ -23,7 +23,7 @@ begin
         uptuple.metric_label('group', shown.group_name),
         uptuple.metric_label('region', shown.region)
       ) as labels,
-      shown.status, shown.failure_streak, shown.checked_at, last.*
+      shown.status, shown.failure_streak, shown.checked_at, shown.maintenance_until, last.*
     from uptuple.status shown
     join uptuple.service on service.name = shown.service and service.removed_at is null
     left join lateral (
@@ -67,7 +67,8 @@ begin
       ('probe_http_status_code', null, watched.http_status),
       ('probe_ssl_earliest_cert_expiry', null, extract(epoch from watched.certificate_ends::timestamptz)::double precision),
       ('uptuple_service_failure_streak', null, watched.failure_streak),
-      ('uptuple_service_last_check_timestamp_seconds', null, round(extract(epoch from watched.checked_at), 3)::double precision)
+      ('uptuple_service_last_check_timestamp_seconds', null, round(extract(epoch from watched.checked_at), 3)::double precision),
+      ('uptuple_service_in_maintenance', null, (watched.maintenance_until is not null)::integer)
   ) measured (family, more, value)
   where measured.value is not null
 
@@ -128,7 +129,8 @@ begin
   select measured.family, measured.family, concat_ws(',', uptuple.metric_label('channel', health.name), measured.more), measured.value
   from uptuple.channels_health health
   left join lateral (
-    select min(event.created_at) as written_at
+    -- What waits for the end of maintenance is as old as the wait that follows.
+    select min(greatest(event.created_at, delivery.held_until)) as written_at
     from uptuple.channel
     join uptuple.delivery on delivery.channel_id = channel.id and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING')
     join uptuple.event on event.id = delivery.event_number

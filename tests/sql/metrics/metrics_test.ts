@@ -217,3 +217,24 @@ Deno.test("a viewer reads the metrics, and every family that there is says what 
   const families = await viewer`select family, type from uptuple.metric_families()`;
   assert.ok(families.length >= metrics.size);
 });
+
+Deno.test("a service in maintenance is told as such, and notices that wait for its end are not stuck", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "shop");
+  await addService(owner, "blog");
+  await addChannel(owner, "ops");
+  await fail(owner, "shop");
+  await answer(owner, await claimOne(owner), { status: 200 });
+  await owner`select uptuple.plan_maintenance(services => '{shop}', duration => '1 hour')`;
+  await record(owner, "shop", "UP");
+  await owner`update uptuple.event set created_at = created_at - interval '1 hour'`;
+
+  const metrics = await read(owner);
+
+  assert.deepEqual(
+    metrics.get("uptuple_service_in_maintenance")?.samples.map(({ labels, value }) => [labels.service, value]),
+    [["blog", 0], ["shop", 1]],
+  );
+  assert.deepEqual(values(metrics.get("uptuple_delivery_oldest_age_seconds"), { channel: "ops" }), [0]);
+});
