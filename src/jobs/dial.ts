@@ -1,15 +1,13 @@
 import { lookup } from "node:dns";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, TLSSocket } from "node:tls";
-import { certificateFacts, certificateFailure } from "./certificate.ts";
-import { chainNotAfter } from "./certificate_chain.ts";
 import { type Deadline, within } from "./deadline.ts";
 import { errorCode, errorText, isRuntimeError, ProbeFailure, RuntimeFault } from "./failure.ts";
-import { handshakeFailure } from "./handshake_failure.ts";
 import type { NetworkPolicy } from "./network_policy.ts";
 import type { ErrorCode } from "./observation.ts";
+import { shakeHands } from "./shake_hands.ts";
 import type { TlsSettings } from "./tls_settings.ts";
-import { addTime, noteCertificate, type Trail } from "./trail.ts";
+import { addTime, type Trail } from "./trail.ts";
 
 /** An attempt that has not connected after this many ms gets company by the next address (RFC 8305), and goes on beside it. */
 const NEXT_ADDRESS_MS = 250;
@@ -68,7 +66,7 @@ export async function dial(endpoint: Endpoint, context: DialContext): Promise<So
   context.trail.address = address.address;
   context.trail.family = address.family;
 
-  if (socket instanceof TLSSocket) await secure(socket, connectedAt, endpoint, context);
+  if (socket instanceof TLSSocket) await shakeHands(socket, connectedAt, endpoint, context);
   return socket;
 }
 
@@ -244,45 +242,4 @@ function isOutOfPorts({ family }: Address, error: unknown): boolean {
 
 function hostAndPort(address: string, port: number): string {
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
-/** Waits for the handshake, notes the certificate, and judges it. */
-async function secure(
-  socket: TLSSocket,
-  connectedAt: number,
-  { hostname, tls }: Endpoint,
-  { deadline, trail }: DialContext,
-): Promise<void> {
-  deadline.phase = "tls";
-  const name = tls?.serverName ?? hostname;
-  try {
-    await within<void>(deadline.signal, (resolve, reject) => {
-      socket.once("secureConnect", resolve);
-      socket.once("error", (error) => reject(handshakeFailure(error)));
-      socket.once("close", () => reject(handshakeFailure(null)));
-      return () => {};
-    });
-    addTime(trail, "tls", performance.now() - connectedAt);
-    // A resumed session shows the certificate of an earlier handshake and has verified nothing.
-    if (socket.isSessionReused()) {
-      throw new RuntimeFault("this version of Deno resumes TLS sessions: use Deno 2.9.6 or newer");
-    }
-    const facts = certificateFacts(socket.getPeerCertificate(), name);
-    if (socket.authorized) {
-      if (facts === null) return;
-      const chainEnd = tls === undefined ? null : chainNotAfter(socket, facts.fingerprint256, tls.trust);
-      return noteCertificate(trail, chainEnd === null ? facts : { ...facts, chain_not_after: chainEnd });
-    }
-    if (facts !== null) noteCertificate(trail, facts);
-    const failure = certificateFailure(socket, name, Date.now());
-    if (tls?.insecure === true) {
-      trail.warnings.add(failure.code);
-      return;
-    }
-    if (facts !== null) trail.certificate = facts;
-    throw failure;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  }
 }

@@ -7,7 +7,7 @@ import { probeHttp } from "./http/http_probe.ts";
 import { type HttpConfig, withoutCredentials } from "./http/request.ts";
 import { NODE_TRANSPORT, type Transport } from "./http/transport.ts";
 import { type NetworkPolicy, networkPolicy } from "./network_policy.ts";
-import type { ErrorCode, Observation } from "./observation.ts";
+import type { Certificate, ErrorCode, Observation } from "./observation.ts";
 import { emptyTrail, milliseconds, type Trail } from "./trail.ts";
 
 /** A message is cut to this many characters. */
@@ -104,7 +104,7 @@ function observationOf(
   if (failure !== undefined) observation.error = { code: failure.code, message: shown(failure.message, expansion) };
   if (trail.address !== undefined) observation.address = trail.address;
   if (trail.family !== undefined) observation.family = trail.family;
-  if (trail.certificate !== undefined) observation.certificate = trail.certificate;
+  if (trail.certificate !== undefined) observation.certificate = redactedCertificate(trail.certificate, expansion);
   if (trail.warnings.size > 0) observation.warnings = [...trail.warnings];
   if (trail.redirects.length > 0) {
     observation.redirects = trail.redirects.map((hop) => ({ ...hop, location: expansion.redact(hop.location) }));
@@ -116,6 +116,18 @@ function observationOf(
     observation.body_capped = capped;
   }
   return observation;
+}
+
+/** A server may repeat in its certificate what it was told. */
+function redactedCertificate(certificate: Certificate, { redact }: Expansion): Certificate {
+  const { host, subject, issuer, names } = certificate;
+  return {
+    ...certificate,
+    host: redact(host),
+    subject: redact(subject),
+    issuer: redact(issuer),
+    names: names.map(redact),
+  };
 }
 
 function wantedHeaders({ headers }: Answer, names: readonly string[], expansion: Expansion): Record<string, string> {

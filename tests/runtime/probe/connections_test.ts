@@ -210,3 +210,52 @@ for (const [host, address] of [["127.0.0.1", "127.0.0.1"], ["2130706433", "127.0
     assert.equal(server.requests.length, 0);
   });
 }
+
+Deno.test("a check that asks for one family uses no address of the other", async () => {
+  await using four = await target(OK);
+  await using six = await target(OK, { address: "::1", port: four.port });
+  const resolve = resolvesTo("::1", "127.0.0.1");
+  const url = `http://dual.example:${four.port}/`;
+  for (const [family, address] of [[4, "127.0.0.1"], [6, "::1"]] as const) {
+    const observation = await observe(url, { ip_family: family }, { resolve });
+    assertAnswered(observation, 200);
+    assert.equal(observation.address, address);
+    assert.equal(observation.family, family);
+  }
+  assert.deepEqual([four.requests.length, six.requests.length], [1, 1]);
+});
+
+for (const [family, host] of [[6, "127.0.0.1"], [4, "[::1]"], [6, "four.example"]] as const) {
+  Deno.test(`http://${host}/ has no address of IPv${family}, which is dns`, async () => {
+    const resolve = resolvesTo("127.0.0.1");
+    assertFailed(
+      await observe(`http://${host}:1/`, { ip_family: family }, { resolve }),
+      "dns",
+      /has no IPv[46] address/,
+    );
+  });
+}
+
+for (
+  const host of [
+    "[fe80::1%25eth0]",
+    "[fe80::1%eth0]",
+    "[::1",
+    "[::g]",
+    "[1.2.3.4]",
+    "256.1.1.1",
+    "1.2.3.4.5",
+
+    "09.1.1.1",
+    "xn--a",
+    "a%00b",
+    "",
+    ".",
+  ]
+) {
+  Deno.test(`a host of ${JSON.stringify(host)} is never connected to`, async () => {
+    const observation = await observe(`http://${host}/`, {}, { resolve: resolvesTo() });
+    assert.match(observation.error?.code ?? "", /^(protocol|dns)$/);
+    assert.equal(observation.address, undefined);
+  });
+}

@@ -301,38 +301,6 @@ for (
   });
 }
 
-/** In whole days from now. */
-const days = (iso: string | undefined) => Math.round((Date.parse(iso ?? "") - Date.now()) / 86_400_000);
-
-Deno.test("the end of the chain is that of an intermediate which ends before the leaf", async () => {
-  const { certificate } = await observeCertificate(await (await root.intermediate({ toDays: 3 })).issue({ toDays: 8 }));
-  assert.equal(days(certificate?.not_after), 8);
-  assert.equal(days(certificate?.chain_not_after), 3);
-});
-
-Deno.test("the end of a trusted authority is no end of the chain, and neither is that of one which signed it once", async () => {
-  const ending = await authority("CN=Ending Root", { toDays: 2 });
-  const current = await authority("CN=Current Root", { toDays: 900 });
-  const crossSigned = await current.crossSignedBy(ending, { toDays: 2 });
-  const certificate = await crossSigned.issue({ toDays: 8 });
-
-  const byCurrent = await observeCertificate(certificate, { tls: { ca: current.pem } });
-  assertAnswered(byCurrent, 200);
-  assert.equal(days(byCurrent.certificate?.chain_not_after), 8);
-
-  const byEnding = await observeCertificate(certificate, { tls: { ca: ending.pem } });
-  assertAnswered(byEnding, 200);
-  assert.equal(days(byEnding.certificate?.chain_not_after), 2);
-});
-
-Deno.test("the chain of a certificate that was replaced is looked at anew", async () => {
-  const intermediate = await root.intermediate({ toDays: 6 });
-  for (const toDays of [4, 5, 9]) {
-    const { certificate } = await observeCertificate(await intermediate.issue({ toDays }));
-    assert.equal(days(certificate?.chain_not_after), Math.min(toDays, 6));
-  }
-});
-
 Deno.test("a certificate for servers and clients is accepted", async () => {
   const forBoth = await issue({ usages: ["1.3.6.1.5.5.7.3.2", "1.3.6.1.5.5.7.3.1"] });
   assertAnswered(await observeCertificate(forBoth), 200);
