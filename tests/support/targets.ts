@@ -31,6 +31,8 @@ export interface TargetOptions {
   /** Asks for a client certificate of this authority, in PEM, and refuses what has none. */
   clientAuthority?: string;
   maxVersion?: "TLSv1.2" | "TLSv1.3";
+  /** Acts as soon as a client has connected, and not when its request has come. */
+  speaksFirst?: boolean;
 }
 
 /** Starts a target on a free port of the loopback interface. */
@@ -45,6 +47,7 @@ export async function target(behaviour: Behaviour, options: TargetOptions = {}):
     track(socket);
     let received = "";
     let answered = false;
+    if (options.speaksFirst === true) return behaviour(socket, "", 0);
     socket.on("data", (chunk: Uint8Array) => {
       received += Buffer.from(chunk).toString("latin1");
       if (answered || !received.includes("\r\n\r\n")) return;

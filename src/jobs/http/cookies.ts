@@ -3,6 +3,9 @@ import type { ReceivedHeader } from "./response_head.ts";
 /** Servers that set more cookies than this within one probe are playing. */
 const COOKIES_LIMIT = 50;
 
+/** What they may take together, in characters of names and values: more than servers accept in a request. */
+const COOKIES_LENGTH = 16_384;
+
 /** Longer cookies are dropped, as browsers do; in characters of name and value. */
 const COOKIE_LENGTH = 4096;
 
@@ -27,6 +30,12 @@ export interface CookieJar {
 /** A jar as RFC 6265 and what became of it (6265bis) describe it, for as long as a chain of redirects lasts. */
 export function cookieJar(): CookieJar {
   const cookies = new Map<string, Cookie>();
+  let length = 0;
+
+  function forget(key: string, cookie: Cookie): void {
+    cookies.delete(key);
+    length -= lengthOf(cookie);
+  }
 
   function store(url: URL, headers: readonly ReceivedHeader[]): void {
     for (const [name, value] of headers) {
@@ -34,8 +43,13 @@ export function cookieJar(): CookieJar {
       const parsed = parseCookie(url, value);
       if (parsed === null) continue;
       const key = `${parsed.cookie.domain};${parsed.cookie.path};${parsed.cookie.name}`;
-      if (parsed.expired) cookies.delete(key);
-      else if (cookies.size < COOKIES_LIMIT || cookies.has(key)) cookies.set(key, parsed.cookie);
+      const known = cookies.get(key);
+      if (known !== undefined) forget(key, known);
+      if (parsed.expired || cookies.size >= COOKIES_LIMIT || length + lengthOf(parsed.cookie) > COOKIES_LENGTH) {
+        continue;
+      }
+      cookies.set(key, parsed.cookie);
+      length += lengthOf(parsed.cookie);
     }
   }
 
@@ -46,6 +60,10 @@ export function cookieJar(): CookieJar {
   }
 
   return { store, header };
+}
+
+function lengthOf({ name, value }: Cookie): number {
+  return name.length + value.length;
 }
 
 function parseCookie(url: URL, line: string): { cookie: Cookie; expired: boolean } | null {

@@ -5,6 +5,7 @@ import { errorCode, errorText, isRuntimeError, ProbeFailure, RuntimeFault } from
 import { handshakeFailure } from "../handshake_failure.ts";
 import { addTime, type Trail } from "../trail.ts";
 import { type Body, BODY_LIMIT, collectBody } from "./body.ts";
+import { chunkReader } from "./chunk_reader.ts";
 import { HEAD_LIMIT, type HeadReader, headReader, type ReceivedHeader } from "./response_head.ts";
 
 /**
@@ -118,19 +119,34 @@ function open(socket: Socket, { method, path, headers }: WireRequest): ClientReq
 }
 
 /**
- * Puts the head reader between the socket and node's parser. The parser listens for "data" like everybody else, so it is taken off the
- * socket and given what the reader lets through.
+ * Puts the head reader, and the chunk reader after it, between the socket and node's parser. The parser listens for "data" like everybody
+ * else, so it is taken off the socket and given what the readers let through.
  */
 function readThrough(socket: Socket, reader: HeadReader, begun: () => void, fail: (error: unknown) => void): void {
   const parsers = socket.listeners("data");
   let received = 0;
+  /** Null while the head is not complete. */
+  let readBody: ((chunk: Uint8Array) => Uint8Array) | null = null;
+
+  function parse(bytes: Uint8Array): void {
+    if (bytes.length > 0) { for (const parser of parsers) parser.call(socket, bytes); }
+  }
+
+  function pass(chunk: Uint8Array): void {
+    if (readBody !== null) return parse(readBody(chunk));
+    const head = reader.push(chunk);
+    if (head === null) return;
+    readBody = head.isChunked ? chunkReader().push : (bytes) => bytes;
+    parse(head.bytes);
+    parse(readBody(head.rest));
+  }
+
   socket.removeAllListeners("data");
   socket.on("data", (chunk: Uint8Array) => {
     if (received === 0) begun();
     received += chunk.length;
     try {
-      const passed = reader.push(chunk);
-      for (const parse of parsers) if (passed !== null) parse.call(socket, passed);
+      pass(chunk);
       if (received > WIRE_LIMIT) throw new ProbeFailure("protocol", `${received} bytes came and the body went on`);
     } catch (error) {
       socket.destroy();

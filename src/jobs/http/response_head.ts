@@ -26,16 +26,25 @@ export interface ResponseHead {
   headers: ReceivedHeader[];
 }
 
+/** A head that is complete. */
+export interface ReadHead {
+  /** The bytes that the HTTP parser may have. Interim answers are left out, and a doubtful but unambiguous framing is a plain one. */
+  bytes: Uint8Array;
+  /** The bytes that came after it. */
+  rest: Uint8Array;
+  /** Whether these are chunks. */
+  isChunked: boolean;
+}
+
 /** Reads the head of an answer while its bytes come in. */
 export interface HeadReader {
   /**
-   * Takes the next bytes from the connection.
+   * Takes the next bytes from the connection, as long as the head is not complete.
    *
-   * @returns The bytes that the HTTP parser may have now: none while the head is not complete. Interim answers are left out, and a head
-   *   with a doubtful but unambiguous framing comes out with a plain one.
+   * @returns The head, once it is complete.
    * @throws {ProbeFailure} `protocol`, `protocol.header` or `protocol.header_too_large`.
    */
-  push(chunk: Uint8Array): Uint8Array | null;
+  push(chunk: Uint8Array): ReadHead | null;
   /** How many bytes of a head that is not complete are held. */
   pending(): number;
   /** Oddities of the head. */
@@ -56,7 +65,6 @@ export function headReader(): HeadReader {
   let start = "";
   let tail = "";
   let consumed = 0;
-  let complete = false;
 
   /** Takes text until a head is complete; gives back the head and what came after it, or null. */
   function takeHead(received: string): { head: string; rest: string } | null {
@@ -80,15 +88,19 @@ export function headReader(): HeadReader {
     return { head: whole.slice(0, length), rest: whole.slice(length) };
   }
 
-  function push(chunk: Uint8Array): Uint8Array | null {
-    if (complete) return chunk;
+  function push(chunk: Uint8Array): ReadHead | null {
     let text = latin1(chunk);
     while (true) {
       const taken = takeHead(text);
       if (taken === null) return null;
-      const { status, lines } = plainFraming(parseHead(taken.head), warnings);
-      complete = status >= 200 || status === 101;
-      if (complete) return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${taken.rest}`, "latin1");
+      const { status, headers, lines } = plainFraming(parseHead(taken.head), warnings);
+      if (status >= 200 || status === 101) {
+        return {
+          bytes: Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"),
+          rest: chunk.subarray(chunk.length - taken.rest.length),
+          isChunked: isChunked(headers),
+        };
+      }
       text = taken.rest;
     }
   }
@@ -165,6 +177,12 @@ function trimmed(value: string): string {
 
 function isBlank(character: string | undefined): boolean {
   return character === " " || character === "\t";
+}
+
+/** Chunks are what the last transfer coding says; a body whose last one is another ends with its connection (RFC 9112, 6.3). */
+function isChunked(headers: readonly ReceivedHeader[]): boolean {
+  const codings = headers.filter(([name]) => name === "transfer-encoding").flatMap(([, value]) => value.split(","));
+  return trimmed(codings.at(-1) ?? "").toLowerCase() === "chunked";
 }
 
 /** Takes away a Content-Length that says nothing new, and refuses one that contradicts. */

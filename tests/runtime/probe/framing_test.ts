@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { chunkReader } from "../../../src/jobs/http/chunk_reader.ts";
 import { assertAnswered, assertFailed, observe } from "../../support/probing.ts";
 import { answer, drips, says, saysAndWaits, spells, target } from "../../support/targets.ts";
 
@@ -34,6 +35,8 @@ for (
   const [what, said, body] of [
     ["sizes in capitals and with zeros", "00A\r\nhellohello\r\n000\r\n\r\n", "hellohello"],
     ["extensions, with and without values", '5;a;b=c;d="e;f"\r\nhello\r\n0;last\r\n\r\n', "hello"],
+    ["sizes that are padded with blanks", "5  \r\nhello\r\n0 \t\r\n\r\n", "hello"],
+    ["extensions after blanks", "5 ; a = b\r\nhello\r\n0\r\n\r\n", "hello"],
     ["trailers", "5\r\nhello\r\n0\r\nX-A: 1\r\nX-B: 2\r\n\r\n", "hello"],
     ["no data", "0\r\n\r\n", ""],
     ["a line break as data", "2\r\n\r\n\r\n1\r\na\r\n0\r\n\r\n", "\r\na"],
@@ -54,9 +57,12 @@ for (
   const [what, chunks] of [
     ["a size in words", "five\r\nhello\r\n0\r\n\r\n"],
     ["a size with 0x", "0x5\r\nhello\r\n0\r\n\r\n"],
+    ["a size after a blank", " 5\r\nhello\r\n0\r\n\r\n"],
+    ["a size in two parts", "0 5\r\nhello\r\n0\r\n\r\n"],
+    ["a CR within its extension", "5;a\rb\r\nhello\r\n0\r\n\r\n"],
+    ["less data than its size", "9\r\nhello\r\n0\r\n\r\n"],
     ["a negative size", "-5\r\nhello\r\n0\r\n\r\n"],
     ["an empty size", "\r\nhello\r\n0\r\n\r\n"],
-    ["a size with a blank", "5  \r\nhello\r\n0\r\n\r\n"],
     ["a size beyond all numbers", "FFFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n"],
     ["more data than its size", "5\r\nhello world\r\n0\r\n\r\n"],
     ["line ends without CR", "5\nhello\n0\n\n"],
@@ -87,6 +93,25 @@ for (
     assert.equal(observation.body, "hello");
   });
 }
+
+Deno.test("chunks of single bytes are passed on as one, so that nobody waits for who reads them", () => {
+  const reader = chunkReader();
+  const startedAt = performance.now();
+  for (let reads = 0; reads < 50; reads++) {
+    const passed = reader.push(new TextEncoder().encode("1\r\nx\r\n".repeat(10_000)));
+    assert.equal(new TextDecoder().decode(passed), `2710\r\n${"x".repeat(10_000)}\r\n`);
+  }
+  // Passed on one by one, they took half a minute.
+  assert.ok(performance.now() - startedAt < 3000, `took ${performance.now() - startedAt} ms`);
+});
+
+Deno.test("an endless body in chunks of single bytes is cut at the limit", async () => {
+  await using server = await target(drips(chunked(""), "1\r\nx\r\n".repeat(10_000)));
+  const observation = await observe(server.url, READ, { timeoutMs: 20_000 });
+  assertAnswered(observation, 200);
+  assert.equal(observation.body, "x".repeat(65_536));
+  assert.equal(observation.body_capped, true);
+});
 
 Deno.test("trailers without end are cut off, long before the deadline", async () => {
   await using server = await target(drips(chunked("5\r\nhello\r\n0\r\n"), `X-Trailer: ${"v".repeat(4096)}\r\n`));
