@@ -259,3 +259,13 @@ for (
     assert.equal(observation.address, undefined);
   });
 }
+
+for (const port of [1, 25, 6000, 6667, 10080]) {
+  Deno.test(`port ${port}, which browsers block, is connected to like any other`, async () => {
+    assertFailed(
+      await observe(`http://127.0.0.3:${port}/`),
+      "connect.refused",
+      new RegExp(`127\\.0\\.0\\.3:${port} refused`),
+    );
+  });
+}
