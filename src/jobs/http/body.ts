@@ -4,7 +4,7 @@ import { ProbeFailure } from "../failure.ts";
 import { bodyText } from "./body_text.ts";
 import { brotliFailure, decoderFor, decodingFailure, encodingsOf } from "./content_encoding.ts";
 import { beforeGarbage } from "./gzip_members.ts";
-import type { ReceivedHeader } from "./response_head.ts";
+import type { ReceivedHeader } from "./head_lines.ts";
 
 /** No more of a body is read than this, in bytes after decoding, unless less is wanted. */
 export const BODY_LIMIT = 64 * 1024;

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { ReceivedHeader } from "./response_head.ts";
+import type { ReceivedHeader } from "./head_lines.ts";
 
 /** Documents say their charset within this many bytes (HTML, 13.2.3.2), if at all. */
 const DECLARATION_LENGTH = 1024;

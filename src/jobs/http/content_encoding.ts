@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { errorCode, errorText, ProbeFailure } from "../failure.ts";
-import type { ReceivedHeader } from "./response_head.ts";
+import type { ReceivedHeader } from "./head_lines.ts";
 
 /** The content codings that are undone here, as they are offered in Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = "gzip, deflate, br";

@@ -1,4 +1,4 @@
-import type { ReceivedHeader } from "./response_head.ts";
+import type { ReceivedHeader } from "./head_lines.ts";
 
 /** Servers that set more cookies than this within one probe are playing. */
 const COOKIES_LIMIT = 50;

@@ -6,7 +6,8 @@ import { handshakeFailure } from "../handshake_failure.ts";
 import { addTime, type Trail } from "../trail.ts";
 import { type Body, BODY_LIMIT, collectBody } from "./body.ts";
 import { chunkReader } from "./chunk_reader.ts";
-import { HEAD_LIMIT, type HeadReader, headReader, type ReceivedHeader } from "./response_head.ts";
+import type { ReceivedHeader } from "./head_lines.ts";
+import { HEAD_LIMIT, type HeadReader, headReader } from "./response_head.ts";
 
 /**
  * Bytes of a connection that are read before the limit of the body is reached. No body worth reading takes so much for so little; it is

@@ -10,7 +10,7 @@ import { type Body, collectBody } from "./body.ts";
 import type { Answer } from "./exchange.ts";
 import type { Visit } from "./http_probe.ts";
 import { type HttpRequest, wireRequest } from "./request.ts";
-import type { ReceivedHeader } from "./response_head.ts";
+import type { ReceivedHeader } from "./head_lines.ts";
 
 /** What fetch's errors say, which have no codes, and what it means. The first that matches counts. */
 const FETCH_ERRORS: readonly [pattern: RegExp, code: ErrorCode][] = [
