@@ -7,7 +7,8 @@
 -- * The DOWN that makes the failure streak reach its threshold opens an incident; the UP that makes the success streak reach its own
 --   closes it. Until then the status stays what it was.
 -- * A DOWN whose window lies in maintenance opens nothing: it ends the failure streak, so that one that goes on after the end is told once the
---   threshold is met by windows that started after it. An incident that is open already goes on and may close. Only such a DOWN asks.
+--   threshold is met by windows that started after it. An incident that is open already goes on and may close. Only such a DOWN looks
+--   for maintenance, first of all whether there is any.
 -- Writes result, service_state, incident; through write_notices event and delivery; through enqueue_confirmations job.
 --
 -- Steps that build on one another are subqueries, kept apart by OFFSET 0: as four materialised CTEs of wide rows they took 2 us a result
@@ -56,8 +57,12 @@ begin
             enabled and (is_manual or last_slot is null or scheduled_slot > last_slot or last_slot > now_second + 2 * interval_seconds)
               as is_newest,
             coalesce(happened_at - last_at > make_interval(secs => 3 * interval_seconds), false) as after_gap,
-            case when has_verdict and not is_up and incident_id is null then uptuple.in_maintenance(service_id, happened_at) else false end
-              as is_excused
+            case
+              when has_verdict and not is_up and incident_id is null and exists (
+                select from uptuple.maintenance_occurrence occurrence where occurrence.cancelled_at is null and occurrence.during @> happened_at
+              ) then uptuple.in_maintenance(service_id, happened_at)
+              else false
+            end as is_excused
           from (
             select given.*,
               given.status in ('UP', 'DEGRADED') as is_up,

@@ -1,6 +1,6 @@
 -- Whether a service, by id, is in maintenance at an instant: from its first instant on, and no longer at its end.
 --
--- On the hot path, for a failure that no incident is open for: one look into the index of occurrences where there are none.
+-- On the hot path apply_results asks only where an occurrence is under way: a function's call costs more than that look into the index.
 create or replace function uptuple.in_maintenance(service_id bigint, at timestamptz)
 returns boolean
 language plpgsql

@@ -12,6 +12,10 @@ async function addServices(sql: TestSql): Promise<void> {
   await sql`
     insert into uptuple.service (name, interval_seconds, phase_seconds, phase_ms, first_slot, failure_threshold, recovery_threshold)
     select 'service ' || number, 86400, number, number % 1000, 0, 3, 1 from generate_series(1, ${SERVICES}) number`;
+  await sql`
+    insert into uptuple.service_revision (service_id, revision, kind, target, config, timeout_ms)
+    select id, 1, 'http', 'http://127.0.0.1/', uptuple.http_config('GET', '{}', null, '200-299', 0, false), 10000 from uptuple.service`;
+  await sql`insert into uptuple.service_state (service_id, region) select id, 'default' from uptuple.service`;
   await sql`insert into uptuple.service_membership (service_id, tags) select id, '{}' from uptuple.service`;
 }
 
@@ -40,6 +44,18 @@ async function forgetStatistics(sql: TestSql): Promise<void> {
   await sql`
     update pg_class set reltuples = -1, relpages = 0
     where relnamespace = 'uptuple'::regnamespace and relkind in ('r', 'i')`;
+}
+
+/** Applies a failure that no incident is open for, by hand and without storing anything. */
+async function checkFailures({ sql, explain }: ExplainedConnection, when: string): Promise<void> {
+  await sql.unsafe("begin");
+  const work = await explain((sql) => sql`select * from uptuple.record_health('service 1', 'DOWN')`);
+  await sql.unsafe("rollback");
+  const scanned = [...work.scannedTables].filter((table) =>
+    table.includes("maintenance") || table.includes("membership")
+  );
+  assert.deepEqual(scanned, [], `a failure ${when} scans tables`);
+  assert.equal(work.rowsByIndex.get("maintenance_occurrence_during") ?? 0, 0, `a failure ${when} reads occurrences`);
 }
 
 /** Asks for a failing service, as the hot path does, while nothing, and while one thing, is in maintenance. */
@@ -81,10 +97,12 @@ Deno.test("a failure asks for maintenance by one look into an index, whatever th
   await owner`analyze`;
   await check("analysed, nothing there");
   await addServices(owner);
+  await t.step("a failure, nothing there", () => checkFailures(early, "at first"));
   await addOccurrences(owner);
   await check("analysed while it was empty, 50,000 occurrences");
   await owner`analyze`;
   await check("analysed, 50,000 occurrences");
+  await t.step("a failure, 50,000 occurrences", () => checkFailures(early, "by an old plan"));
   await forgetStatistics(owner);
   await check("no statistics, 50,000 occurrences");
 });
