@@ -92,7 +92,7 @@ begin
         uptuple.observed_ms(judged.observation, 'first_byte'),
         case when jsonb_typeof(judged.observation -> 'status') = 'number' then (judged.observation ->> 'status')::numeric::integer end,
         judged.worker,
-        uptuple.observed_detail(judged.observation)
+        uptuple.observed_detail(judged.observation, (judged.verdict).outcomes)
       )::uptuple.health_record
     )
   into accepted, records

@@ -24,7 +24,7 @@ begin
   select confirm_slot, service.id, state.region, service.revision, service.interval_seconds, 'CONFIRM',
     to_timestamp(confirm_slot + service.phase_ms / 1000.0)
   from unnest(service_ids) given (id)
-  join uptuple.service on service.id = given.id and service.enabled
+  join uptuple.service on service.id = given.id and service.enabled and service.probed
   cross join unnest(service.regions) region_name
   join uptuple.service_state state
     on state.service_id = service.id

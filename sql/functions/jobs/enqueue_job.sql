@@ -20,6 +20,10 @@ begin
     raise exception 'the service % is disabled', quote_literal(service)
       using errcode = 'UT002', hint = 'select uptuple.enable_service(...) first.';
   end if;
+  if not watched.probed then
+    raise exception 'the service % is a heartbeat, which nobody probes', quote_literal(service)
+      using errcode = 'UT002', hint = 'It reports by itself: select uptuple.heartbeat(...).';
+  end if;
   if (off_grid = 0) is not true then
     raise exception 'scheduled_slot % is not the start of a window of %', coalesce(scheduled_slot::text, 'null'), quote_literal(service)
       using errcode = 'UT002', hint = format('The window it lies in starts at %s.', scheduled_slot - off_grid);

@@ -1,4 +1,5 @@
--- The windows of all enabled services that start after one epoch second and up to another, but none that had ended by a third.
+-- The windows of all enabled services that are probed, from those that start after one epoch second up to another, but none that had
+-- ended by a third.
 --
 -- Due services come from the index on (interval, phase): for each interval in use, the phases that lie between two moments. Never a
 -- scan of all services, and nothing that depends on statistics. Reads service. Called by enqueue_jobs.
@@ -17,11 +18,11 @@ as $function$
 begin
   return query
   with recursive interval_in_use (seconds) as (
-    (select service.interval_seconds from uptuple.service where service.enabled order by service.interval_seconds limit 1)
+    (select service.interval_seconds from uptuple.service where service.enabled and service.probed order by service.interval_seconds limit 1)
     union all
     select (
       select service.interval_seconds from uptuple.service
-      where service.enabled and service.interval_seconds > interval_in_use.seconds
+      where service.enabled and service.probed and service.interval_seconds > interval_in_use.seconds
       order by service.interval_seconds limit 1
     )
     from interval_in_use
@@ -44,6 +45,7 @@ begin
     select service.*
     from uptuple.service
     where service.enabled
+      and service.probed
       and service.interval_seconds = span.seconds
       and service.phase_seconds between span.from_phase and span.to_phase
     offset 0
@@ -54,6 +56,6 @@ end
 $function$;
 
 comment on function uptuple.windows_between(bigint, bigint, bigint) is
-  'Windows of enabled services that start after since_slot and up to until_slot, without those that had ended by ended_by (epoch seconds).';
+  'Windows of enabled services that are probed, which start after since_slot and up to until_slot, without those that had ended by ended_by (epoch seconds).';
 
 revoke execute on function uptuple.windows_between(bigint, bigint, bigint) from public;

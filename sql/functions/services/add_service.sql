@@ -1,6 +1,6 @@
--- Watch a service: its first check is due at once, then one in each window of its interval.
+-- Watch a service: its first check is due at once, then one in each window of its interval. A heartbeat has none: it reports by itself.
 --
--- Everything is validated before anything is written. Writes service, service_revision, service_state, service_active and one
+-- The kind of check is the scheme of the url. Everything is validated before anything is written; what a kind does not use is refused. Writes service, service_revision, service_state, service_active and one
 -- job, and wakes the runtimes. Race, two callers add the same name: the second waits and gets unique_violation with a hint.
 create or replace function uptuple.add_service(
   name text,
@@ -19,7 +19,9 @@ create or replace function uptuple.add_service(
   group_name text default null,
   tags text[] default '{}',
   regions text[] default '{default}',
-  enabled boolean default true
+  enabled boolean default true,
+  assertions jsonb default '[]',
+  options jsonb default '{}'
 )
 returns bigint
 language plpgsql
@@ -28,8 +30,18 @@ set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_variable
 declare
-  target constant text := uptuple.service_url(url);
-  config constant jsonb := uptuple.http_config(method, headers, body, expected_statuses, follow_redirects, insecure);
+  kind constant text := uptuple.service_kind(url);
+  target constant text := uptuple.service_target(kind, url);
+  -- For another kind than HTTP an argument counts as given if it is not its default.
+  config constant jsonb := case kind
+    when 'http' then uptuple.check_config(
+      kind, target, every, method, headers, body, expected_statuses, follow_redirects, insecure, assertions, options
+    )
+    else uptuple.check_config(
+      kind, target, every, nullif(upper(method), 'GET'), nullif(headers, '{}'), body, nullif(expected_statuses, '200-299'),
+      nullif(follow_redirects, 0), insecure, assertions, options
+    )
+  end;
   time_limit constant interval := coalesce(timeout, least(every, interval '10 seconds'));
   new_id bigint;
 begin
@@ -43,11 +55,11 @@ begin
 
   insert into uptuple.service (
     name, group_name, tags, regions, enabled, interval_seconds, phase_seconds, phase_ms, first_slot,
-    failure_threshold, recovery_threshold, confirm_seconds
+    failure_threshold, recovery_threshold, confirm_seconds, probed
   )
   values (
     name, group_name, tags, regions, enabled, extract(epoch from every), 0, 0, 0,
-    failure_threshold, recovery_threshold, extract(epoch from confirm_every)
+    failure_threshold, recovery_threshold, extract(epoch from confirm_every), kind <> 'heartbeat'
   )
   on conflict do nothing
   returning service.id into new_id;
@@ -58,7 +70,7 @@ begin
   end if;
 
   insert into uptuple.service_revision (service_id, revision, kind, target, config, timeout_ms)
-  values (new_id, 1, 'http', target, config, extract(epoch from time_limit) * 1000);
+  values (new_id, 1, kind, target, config, extract(epoch from time_limit) * 1000);
   insert into uptuple.region (name)
   select region from unnest(regions) region
   on conflict do nothing;
@@ -68,23 +80,47 @@ begin
 
   if enabled then
     perform uptuple.start_grid(new_id, extract(epoch from every)::integer);
-    perform uptuple.enqueue_request(new_id, 'FIRST');
+    if kind <> 'heartbeat' then
+      perform uptuple.enqueue_request(new_id, 'FIRST');
+    end if;
   end if;
   return new_id;
 end
 $function$;
 
 comment on function uptuple.add_service(
-  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean
+  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb
 ) is
-  'Watch a service. Returns its id. Probed at once, then in each window of every (1 second to 1 day, default 30 seconds). '
-  'timeout: up to the smaller of every and 20 seconds (default 10, or every if that is shorter). expected_statuses: ''200-299, 401''. follow_redirects: 0 to 5. '
+  E'Watch a service. Returns its id. Probed at once, then in each window of every (1 second to 1 day, default 30 seconds). '
+  'timeout: up to the smaller of every and 20 seconds (default 10, or every if that is shorter). '
   'failure_threshold DOWNs in a row open an incident, recovery_threshold UPs close it; between the first DOWN and the threshold '
-  'the next check comes after confirm_every. Headers, body and url may hold ${UPTUPLE_SECRET_NAME}.';
+  'the next check comes after confirm_every. Headers, body, url and options may hold ${UPTUPLE_SECRET_NAME}.'
+  '\n\nThe url says what is checked, and with which options:'
+  '\n  http://host/path, https://   tls_server_name, ca, client_certificate, client_key, ip_family (4 or 6); method, headers, body,'
+  '\n                               expected_statuses (''200-299, 401''), follow_redirects (0 to 5), insecure are arguments of their own'
+  '\n  tcp://host:port              send (text), expect (true: it must answer)'
+  '\n  tls://host:port              those of tcp:// and the four of https://; insecure => true verifies nothing'
+  '\n  dns:name                     record_type (A, AAAA, CNAME, MX, NS, TXT, SOA, SRV, PTR, CAA), resolver ("1.1.1.1:53"),'
+  '\n                               answers (["a", "b"]: each must come; {"exactly": [...]}; {"any_of": [...]})'
+  '\n  certificate://host[:port]    days (fewer left are DOWN; default 14) and the four of https://'
+  '\n  postgresql://user@host/db    the four of https://; also postgresql:${UPTUPLE_SECRET_DSN}'
+  '\n  heartbeat:                   it reports by itself. grace (default: every, at most 1 hour), cron and zone'
+  '\n\nassertions is a list; each that does not hold names itself in the reason:'
+  '\n  {"status": "200-299, 401"}'
+  '\n  {"header": "content-type", "contains": "json"}     exists == != contains not_contains matches not_matches'
+  '\n  {"body": {"contains": "all good"}}                 == != contains not_contains matches not_matches'
+  '\n  {"json": "$.queue.depth", "<": 3}                  exists == != < <= > >= contains not_contains matches not_matches'
+  '\n  {"latency_ms": {"<": 800}}                         == != < <= > >=; DEGRADED unless it says "otherwise": "DOWN"'
+  '\n  {"certificate_days": {">=": 14}}                   == != < <= > >='
+  '\n  {"any": [...]}, {"all": [...]}                     up to four levels deep, 20 assertions in all'
+  '\nBeside any of them: "otherwise": "DOWN" or "DEGRADED", and "name". A JSON path is an SQL/JSON path (lax) and every value that it finds '
+  'must hold, types respected: 2.42 < 3, and "10" is a text. A pattern is a POSIX regular expression of up to 500 characters without '
+  'back-references and look-around. Only the first 64 KiB of a body are read. Left at its default, expected_statuses yields to an '
+  'assertion on the status. test_assertions(config, observation) tries them.';
 
 revoke execute on function uptuple.add_service(
-  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean
+  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb
 ) from public;
 grant execute on function uptuple.add_service(
-  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean
+  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb
 ) to uptuple_operator;

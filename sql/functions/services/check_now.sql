@@ -16,6 +16,10 @@ begin
     raise exception 'the service % is disabled', quote_literal(name)
       using errcode = 'UT002', hint = 'select uptuple.enable_service(...) first.';
   end if;
+  if not service.probed then
+    raise exception 'the service % is a heartbeat, which nobody probes', quote_literal(name)
+      using errcode = 'UT002', hint = 'It reports by itself: select uptuple.heartbeat(...).';
+  end if;
   return uptuple.enqueue_request(service.id, 'REQUEST');
 end
 $function$;

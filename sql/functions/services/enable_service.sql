@@ -1,4 +1,4 @@
--- Watch a service again: checked at once, then on a new grid. One that is enabled already is left as it is.
+-- Watch a service again: checked at once, unless it reports by itself, then on a new grid. One that is enabled already is left as it is.
 --
 -- Its state starts as UNKNOWN with no streak, since nobody looked meanwhile. Locks the cursor, the job and last the state, in the order of
 -- everybody else. Writes service, service_active, a job and service_state.
@@ -19,7 +19,9 @@ begin
   set enabled = true, updated_at = clock_timestamp()
   where changed.id = service.id;
   perform uptuple.start_grid(service.id, service.interval_seconds);
-  perform uptuple.enqueue_request(service.id, 'FIRST');
+  if service.probed then
+    perform uptuple.enqueue_request(service.id, 'FIRST');
+  end if;
   update uptuple.service_state state
   set status = 'UNKNOWN', since = clock_timestamp(), failure_streak = 0, success_streak = 0, verdict_at = null
   where state.service_id = service.id;

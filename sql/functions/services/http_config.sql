@@ -1,14 +1,18 @@
 -- The configuration of an HTTP check, validated and completed with its defaults.
 --
 -- Each error names the argument, quotes the value and says what is allowed, so that nothing can be stored that a runtime
--- could not send. Reads and writes nothing; called by add_service and update_service.
+-- could not send. The body is read, and headers are reported, only where an assertion looks at them. Assertions that say which statuses are
+-- right take the place of expected_statuses where that was left at its default. Reads and writes nothing; called by check_config, and
+-- for the headers of channels.
 create or replace function uptuple.http_config(
   method text,
   headers jsonb,
   body text,
   expected_statuses text,
   follow_redirects integer,
-  insecure boolean
+  insecure boolean,
+  assertions jsonb default '[]',
+  options jsonb default '{}'
 )
 returns jsonb
 language plpgsql
@@ -17,7 +21,9 @@ set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_variable
 declare
-  known_methods constant text[] := array['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+  known_methods constant text[] := array['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
+  ranges int4multirange;
+  judges_status constant boolean := exists (select from uptuple.assertion_leaves(assertions) leaf where leaf ? 'status');
   header record;
 begin
   method := upper(method);
@@ -56,18 +62,35 @@ begin
       using errcode = 'invalid_parameter_value', hint = '0 means that a redirect is the answer.';
   end if;
 
+  if method = 'HEAD' and uptuple.reads_body(assertions) then
+    raise exception 'assertions look at the body, and an answer to HEAD has none'
+      using errcode = 'invalid_parameter_value', hint = 'Use GET.';
+  end if;
+  if options ? 'ip_family' and (options -> 'ip_family' in ('4', '6')) is not true then
+    raise exception 'options has the ip_family %, and it must be 4 or 6', left((options -> 'ip_family')::text, 100)
+      using errcode = 'invalid_parameter_value', hint = 'Leave it out for whichever of the two answers.';
+  end if;
+  ranges := uptuple.status_ranges(expected_statuses);
+
   return jsonb_strip_nulls(jsonb_build_object(
     'method', method,
     'headers', headers,
     'body', body,
-    'expected_statuses', uptuple.status_ranges(expected_statuses)::text,
+    'expected_statuses', ranges::text,
+    'status_asserted', nullif(judges_status and ranges = '{[200,300)}', false),
     'follow_redirects', follow_redirects,
-    'insecure', nullif(coalesce(insecure, false), false)
+    'insecure', nullif(coalesce(insecure, false), false),
+    'read_body', nullif(uptuple.reads_body(assertions), false),
+    'want_headers', (
+      select jsonb_agg(distinct leaf -> 'header') from uptuple.assertion_leaves(assertions) leaf where leaf ? 'header'
+    ),
+    'tls', uptuple.tls_config(options),
+    'ip_family', options -> 'ip_family'
   ));
 end
 $function$;
 
-comment on function uptuple.http_config(text, jsonb, text, text, integer, boolean) is
+comment on function uptuple.http_config(text, jsonb, text, text, integer, boolean, jsonb, jsonb) is
   'The configuration of an HTTP check as service_revision stores it, or an error that names the argument and the cure.';
 
-revoke execute on function uptuple.http_config(text, jsonb, text, text, integer, boolean) from public;
+revoke execute on function uptuple.http_config(text, jsonb, text, text, integer, boolean, jsonb, jsonb) from public;

@@ -1,8 +1,8 @@
 -- The canonical form of a target that an HTTP check can work with, or an error that says what is wrong with this one.
 --
 -- Refuses what could never be probed: another scheme, no host, a port outside 1-65535, an empty label, blanks, a backslash, a
--- user without a host. Addresses get their usual spelling; names stay in their own script, which the runtime's URL parser encodes.
--- Secrets stay as ${UPTUPLE_SECRET_NAME}. Reads and writes nothing; called by add_service and update_service.
+-- user without a host. What hosts may be, canonical_host says.
+-- Secrets stay as ${UPTUPLE_SECRET_NAME}. Reads and writes nothing; called by service_target, and for the URLs of channels.
 create or replace function uptuple.service_url(url text)
 returns text
 language plpgsql
@@ -25,13 +25,13 @@ begin
       using errcode = 'invalid_parameter_value', hint = 'A URL may have up to 2000 characters.';
   end if;
   if url ~ '[[:space:][:cntrl:]\\<>"^`|]' then
-    raise exception 'url % has a character that a URL cannot hold', quote_literal(url)
+    raise exception 'url % has a character that a URL cannot hold', quote_literal(uptuple.shown_url(url))
       using errcode = 'invalid_parameter_value', hint = 'Percent-encode blanks, quotes, backslashes and control characters.';
   end if;
 
   parts := regexp_match(url, '^([A-Za-z][A-Za-z0-9+.-]*):(.*)$');
   if parts is null or lower(parts[1]) not in ('http', 'https') then
-    raise exception 'url % does not start with http:// or https://', quote_literal(url)
+    raise exception 'url % does not start with http:// or https://', quote_literal(uptuple.shown_url(url))
       using errcode = 'invalid_parameter_value', hint = 'Only http and https can be probed.';
   end if;
   scheme := lower(parts[1]);
@@ -39,42 +39,17 @@ begin
   -- userinfo, host (a name or a bracketed IPv6 literal), port, and the rest from the first of / ? #
   parts := regexp_match(parts[2], '^//(?:([^/?#]*)@)?(\[[^]/?#@]*\]|[^:/?#@\[\]]*)(?::([^/?#]*))?([/?#].*)?$');
   if parts is null then
-    raise exception 'url % has no host that can be read', quote_literal(url)
+    raise exception 'url % has no host that can be read', quote_literal(uptuple.shown_url(url))
       using errcode = 'invalid_parameter_value', hint = 'Write it as https://host/path; an IPv6 address goes in brackets.';
   end if;
   userinfo := parts[1];
-  host := lower(parts[2]);
+  host := parts[2];
   port := nullif(parts[3], '');
   rest := coalesce(parts[4], '/');
 
-  if host = '' then
-    raise exception 'url % has no host', quote_literal(url)
-      using errcode = 'invalid_parameter_value', hint = 'Write it as https://host/path.';
-  end if;
-  if position('${uptuple_secret_' in host) > 0 then
-    host := parts[2];
-  elsif left(host, 1) = '[' then
-    begin
-      if family(btrim(host, '[]')::inet) <> 6 or position('/' in host) > 0 then
-        raise exception using errcode = 'invalid_parameter_value';
-      end if;
-      host := '[' || pg_catalog.host(btrim(host, '[]')::inet) || ']';
-    exception when others then
-      raise exception 'url % has no valid IPv6 address in its brackets', quote_literal(url)
-        using errcode = 'invalid_parameter_value', hint = 'Write it as http://[2001:db8::1]/path.';
-    end;
-  elsif host ~ '\.\.|^\.|(^|\.)-' or length(host) > 253 or host ~ '[^.]{64}' then
-    raise exception 'url % has a host with a label that is empty, too long, or starts with a hyphen', quote_literal(url)
-      using errcode = 'invalid_parameter_value', hint = 'Labels have 1 to 63 characters, a host up to 253.';
-  elsif host ~ '[!$&''()*+,;=%]' then
-    raise exception 'url % has a host with a character that no host name has', quote_literal(url)
-      using errcode = 'invalid_parameter_value', hint = 'Use letters, digits, hyphens and dots.';
-  else
-    host := coalesce(uptuple.ipv4_host(host), host);
-  end if;
-
+  host := uptuple.canonical_host(host, url);
   if port is not null and (port !~ '^[0-9]{1,5}$' or port::integer not between 1 and 65535) then
-    raise exception 'url % has the port %, which does not exist', quote_literal(url), port
+    raise exception 'url % has the port %, which does not exist', quote_literal(uptuple.shown_url(url)), port
       using errcode = 'invalid_parameter_value', hint = 'Ports are 1 to 65535.';
   end if;
   if userinfo is not null and userinfo !~ '\$\{UPTUPLE_SECRET_' and userinfo ~ '%(?![0-9A-Fa-f]{2})' then

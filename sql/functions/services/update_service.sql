@@ -18,7 +18,9 @@ create or replace function uptuple.update_service(
   follow_redirects integer default null,
   insecure boolean default null,
   group_name text default null,
-  tags text[] default null
+  tags text[] default null,
+  assertions jsonb default null,
+  options jsonb default null
 )
 returns integer
 language plpgsql
@@ -38,15 +40,30 @@ begin
   from uptuple.service_revision revision
   where revision.service_id = service.id and revision.revision = service.revision;
 
-  target := case when url is null then current.target else uptuple.service_url(url) end;
-  config := uptuple.http_config(
-    coalesce(method, current.config ->> 'method'),
-    coalesce(headers, current.config -> 'headers'),
-    nullif(coalesce(body, current.config ->> 'body'), ''),
-    coalesce(expected_statuses, uptuple.status_text((current.config ->> 'expected_statuses')::int4multirange)),
-    coalesce(follow_redirects, (current.config ->> 'follow_redirects')::integer),
-    coalesce(insecure, (current.config ->> 'insecure')::boolean)
-  );
+  if url is not null and uptuple.service_kind(url) <> current.kind then
+    raise exception 'url % is another kind of check than %', quote_literal(uptuple.shown_url(url)), quote_literal(uptuple.shown_url(current.target))
+      using errcode = 'invalid_parameter_value', hint = 'Add a service of its own for it: what came before would not compare.';
+  end if;
+  target := case when url is null then current.target else uptuple.service_target(current.kind, url) end;
+  options := coalesce(options, uptuple.config_options(current.config));
+  assertions := coalesce(assertions, current.config -> 'assertions', '[]');
+  config := case current.kind
+    when 'http' then uptuple.check_config(
+      current.kind, target, coalesce(every, old_interval),
+      coalesce(method, current.config ->> 'method'),
+      coalesce(headers, current.config -> 'headers'),
+      nullif(coalesce(body, current.config ->> 'body'), ''),
+      coalesce(expected_statuses, uptuple.status_text((current.config ->> 'expected_statuses')::int4multirange)),
+      coalesce(follow_redirects, (current.config ->> 'follow_redirects')::integer),
+      coalesce(insecure, (current.config ->> 'insecure')::boolean),
+      assertions, options
+    )
+    else uptuple.check_config(
+      current.kind, target, coalesce(every, old_interval), method, headers, body, expected_statuses, follow_redirects,
+      coalesce(insecure, (current.config ->> 'insecure')::boolean),
+      assertions, options
+    )
+  end;
   -- A timeout that was not asked for shrinks with the interval rather than refuse it.
   time_limit := coalesce(timeout, least(make_interval(secs => current.timeout_ms / 1000.0), every));
   every := coalesce(every, old_interval);
@@ -98,14 +115,15 @@ end
 $function$;
 
 comment on function uptuple.update_service(
-  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[]
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
 ) is
   'Change a service; what is left out stays as it is, an empty body or group_name takes it away, confirm_every => ''0'' gives back its default. Returns the number of its revision. '
-  'Jobs that exist keep the revision they were made with.';
+  'Jobs that exist keep the revision they were made with. assertions and options replace those there are (''[]'' and ''{}'' take them away); '
+  'a new url is of the same kind.';
 
 revoke execute on function uptuple.update_service(
-  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[]
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
 ) from public;
 grant execute on function uptuple.update_service(
-  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[]
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
 ) to uptuple_operator;

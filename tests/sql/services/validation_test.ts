@@ -80,17 +80,17 @@ const REFUSALS: Refusal[] = [
   [
     "method => null",
     "method null is not one that can be sent",
-    "Use one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS.",
+    "Use one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, PROPFIND.",
   ],
   [
     "method => 'TRACE'",
     "method 'TRACE' is not one that can be sent",
-    "Use one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS.",
+    "Use one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, PROPFIND.",
   ],
   [
     "method => 'CONNECT'",
     "method 'CONNECT' is not one that can be sent",
-    "Use one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS.",
+    "Use one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, PROPFIND.",
   ],
   [
     "headers => null",
