@@ -42,6 +42,12 @@ from uptuple.job
 where attempts not between 0 and 3
 
 union all
+select 'a service that reports by itself has no job', format('service %s has job %s', service.id, job.id)
+from uptuple.service
+join uptuple.job on job.service_id = service.id
+where not service.probed
+
+union all
 select 'a lease ends within its length', format('job %s is leased until %s', id, due_at)
 from uptuple.job
 where state = 'RUNNING' and due_at > clock_timestamp() + interval '35 s'

@@ -29,7 +29,7 @@ begin
     return base;
   end if;
 
-  return uptuple.verdict_on_outcomes(base, uptuple.assertion_outcomes(config -> 'assertions', seen, at));
+  return uptuple.verdict_on_outcomes(base, uptuple.assertion_outcomes(config -> 'assertions', seen, at, base.status = 'UP'));
 end
 $function$;
 

@@ -1,15 +1,19 @@
 -- A number held against operators, each of which must hold; MISSING if there is none. Reads nothing; called by assertion_outcome.
-create or replace function uptuple.number_outcome(operators jsonb, found numeric, missing text)
+create or replace function uptuple.number_outcome(operators jsonb, seen numeric, missing text)
 returns uptuple.outcome
-language sql
+language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $function$
-  select case
-    when $2 is null then ('MISSING', $3)::uptuple.outcome
-    else (case when bool_and(uptuple.compares(key, to_jsonb($2), value)) then 'PASS' else 'FAIL' end, trim_scale($2)::text)::uptuple.outcome
-  end
-  from jsonb_each($1);
+begin
+  return (
+    select case
+      when seen is null then ('MISSING', missing)::uptuple.outcome
+      else (case when bool_and(uptuple.compares(key, to_jsonb(seen), value)) then 'PASS' else 'FAIL' end, trim_scale(seen)::text)::uptuple.outcome
+    end
+    from jsonb_each(operators)
+  );
+end
 $function$;
 
 comment on function uptuple.number_outcome(jsonb, numeric, text) is 'A number held against operators; MISSING if there is none.';

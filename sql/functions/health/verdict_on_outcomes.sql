@@ -1,4 +1,5 @@
--- What a check comes to, of what its target did and the outcomes of its assertions. Reads nothing; called by judge_check.
+-- What a check comes to, of what its target did and the outcomes of its assertions, null if all of them hold. Reads nothing; called by
+-- judge_check and replayed_verdict.
 --
 -- An assertion that does not hold makes it DOWN, or DEGRADED if it says so; DOWN beats DEGRADED, and each one that fails names itself in
 -- the reason. One that broke, or that could not be decided, costs the check its verdict, unless it is DOWN whatever that one says.
@@ -14,9 +15,8 @@ declare
   code text;
   reasons text;
 begin
-  if not jsonb_path_exists(outcomes, '$[*] ? (@.outcome != "PASS")') then
-    return case when of_target.status = 'UP' then of_target
-      else (of_target.status, of_target.code, of_target.reason, outcomes)::uptuple.verdict end;
+  if outcomes is null or not jsonb_path_exists(outcomes, '$[*] ? (@.outcome != "PASS")') then
+    return (of_target.status, of_target.code, of_target.reason, case when of_target.status <> 'UP' then outcomes end)::uptuple.verdict;
   end if;
 
   select

@@ -22,8 +22,6 @@ as $function$
 #variable_conflict use_variable
 declare
   known_methods constant text[] := array['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
-  ranges int4multirange;
-  judges_status constant boolean := exists (select from uptuple.assertion_leaves(assertions) leaf where leaf ? 'status');
   header record;
 begin
   method := upper(method);
@@ -70,23 +68,17 @@ begin
     raise exception 'options has the ip_family %, and it must be 4 or 6', left((options -> 'ip_family')::text, 100)
       using errcode = 'invalid_parameter_value', hint = 'Leave it out for whichever of the two answers.';
   end if;
-  ranges := uptuple.status_ranges(expected_statuses);
 
-  return jsonb_strip_nulls(jsonb_build_object(
+  return uptuple.with_assertions(jsonb_strip_nulls(jsonb_build_object(
     'method', method,
     'headers', headers,
     'body', body,
-    'expected_statuses', ranges::text,
-    'status_asserted', nullif(judges_status and ranges = '{[200,300)}', false),
+    'expected_statuses', uptuple.status_ranges(expected_statuses)::text,
     'follow_redirects', follow_redirects,
     'insecure', nullif(coalesce(insecure, false), false),
-    'read_body', nullif(uptuple.reads_body(assertions), false),
-    'want_headers', (
-      select jsonb_agg(distinct leaf -> 'header') from uptuple.assertion_leaves(assertions) leaf where leaf ? 'header'
-    ),
     'tls', uptuple.tls_config(options),
     'ip_family', options -> 'ip_family'
-  ));
+  )), assertions);
 end
 $function$;
 

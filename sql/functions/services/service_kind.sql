@@ -17,7 +17,7 @@ begin
   if url is null or btrim(url) = '' then
     raise exception 'url is missing' using errcode = 'invalid_parameter_value', hint = 'Give a URL such as https://example.com/health.';
   end if;
-  -- Nothing of what is told to service_url is lost on a blank or a line break before the scheme.
+  -- What is wrong with it is a character and not the scheme: service_url says which.
   if kind is null and url ~ '[[:space:][:cntrl:]]' then
     return 'http';
   end if;
