@@ -335,6 +335,17 @@ Deno.test("what a caller has in pg_temp does not run as the owner, whichever fun
   await attacker`select uptuple.roll_up(), uptuple.rebuild_roll_ups(), uptuple.set_retention('jobs', '3 days')`;
   await attacker`select * from uptuple.apply_retention()`;
   await attacker`select uptuple.evaluate_observation('{"expected_statuses": "{[200,300)}"}', '{"status": 200}')`;
+  await attacker`
+    select uptuple.add_service(
+      name => 'asserted', url => 'https://мтр24.рф/', options => '{"ip_family": 4}',
+      assertions => '[{"json": "$.a", "<": 3}, {"body": {"matches": "a{2}"}}, {"any": [{"header": "a", "exists": true}, {"certificate_days": {">": 1}}]}]'
+    )`;
+  await attacker`select uptuple.add_service(name => 'named', url => 'dns:example.com', options => '{"answers": ["10.0.0.1"], "resolver": "1.1.1.1"}')`;
+  await attacker`select uptuple.add_service(name => 'beating', url => 'heartbeat:', options => '{"cron": "0 3 * * *", "grace": "5 minutes"}')`;
+  await attacker`
+    select * from uptuple.test_assertions('{"service": "asserted"}', '{"status": 200, "body": "{}", "certificate": {"not_after": "2030-01-01"}}')`;
+  await attacker`select * from uptuple.explain_check(service => 'inventory')`;
+  await attacker`select * from uptuple.what_if('inventory', '{"expected_statuses": "500", "assertions": [{"latency_ms": {"<": 5}}]}')`;
   await attacker`select * from uptuple.sweep()`;
   await attacker`select uptuple.ensure_partitions(), uptuple.drop_old_partitions(), uptuple.next_job_due(), uptuple.unwell()`;
   await worker`select uptuple.report_worker('attacker', 'default', '{probe}', 1), uptuple.retire_worker('attacker')`;

@@ -59,9 +59,12 @@ begin
     -- Disabled while no incident was open in fact. Where the next grid has another interval, only that was changed.
     select upper(grid.during), null, null, 0, 'the service was disabled'
     from (
-      select active.during, active.interval_seconds, lead(active.interval_seconds) over (order by lower(active.during)) as next_interval
+      select active.during, active.interval_seconds,
+        lead(active.interval_seconds) over next_grid as next_interval,
+        lead(upper(active.during)) over next_grid as next_end
       from uptuple.service_active active
       where active.service_id = watched.id and active.region = region
+      window next_grid as (order by lower(active.during))
     ) grid
     where upper(grid.during) >= warm_up and upper(grid.during) < until
       and coalesce(grid.next_interval, grid.interval_seconds) = grid.interval_seconds
@@ -69,6 +72,7 @@ begin
         select from uptuple.incident
         where incident.service_id = watched.id and incident.region = region and incident.closed_by = 'withdrawn'
           and incident.closed_at between upper(grid.during) and upper(grid.during) + interval '1 minute'
+          and (grid.next_end is null or incident.closed_at < grid.next_end)
       )
     order by 1
   loop

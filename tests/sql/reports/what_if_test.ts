@@ -257,7 +257,7 @@ for (const seed of [21, 22, 23, 24]) {
       return events.map((event) => event.kind);
     };
     const alerts = await whatIf(owner);
-    assert.ok(alerts.length > 3, "the history has alerts in it");
+    assert.ok(alerts.length > 1, "the history has alerts in it");
     assert.deepEqual(alerts.map(([kind]) => kind), await toldOf("inventory"));
     assert.deepEqual(alerts.filter(([, would, did]) => !would || !did), []);
     const otherwise = (await whatIf(owner, others)).filter(([, would]) => would);
