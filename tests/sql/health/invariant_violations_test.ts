@@ -20,6 +20,7 @@ const breaches: Record<string, string[]> = {
     "update uptuple.job set state = 'RUNNING' where state = 'DONE'",
     "update uptuple.job set owner_token = gen_random_uuid() where state = 'DONE'",
   ],
+  "a service that reports by itself has no job": ["update uptuple.service set probed = false"],
   "attempts stay within their bound": ["update uptuple.job set attempts = 4", "update uptuple.job set attempts = -1"],
   "a lease ends within its length": [
     "update uptuple.job set state = 'RUNNING', owner_token = gen_random_uuid(), due_at = clock_timestamp() + interval '1 hour'",
