@@ -23,7 +23,7 @@ export interface ClientOptions {
 }
 
 /** Options of postgres.js 3.4 that its types do not have like this; left out, it would take them from the environment. */
-const UNTYPED_OPTIONS: object = { max_pipeline: 100, sslnegotiation: null, target_session_attrs: null };
+export const UNTYPED_OPTIONS: object = { max_pipeline: 100, sslnegotiation: null, target_session_attrs: null };
 
 /**
  * Opens a client. Nothing connects before the first statement. Every option is given here, so that neither the process's

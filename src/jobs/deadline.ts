@@ -2,7 +2,7 @@ import { ProbeFailure, ProbeStopped, RuntimeFault } from "./failure.ts";
 import type { ErrorCode } from "./observation.ts";
 
 /** What a probe is doing, and so what it was doing when its time was over. */
-export type Phase = "dns" | "connect" | "tls" | "headers" | "body";
+export type Phase = "dns" | "connect" | "tls" | "headers" | "body" | "resolver" | "expect" | "login" | "query";
 
 /** A timer that fires this much too late, in ms, tells of a process that stood still: what it measured means nothing. */
 const STALL_MS = 1000;
@@ -13,6 +13,10 @@ const TIMEOUTS: Record<Phase, { code: ErrorCode; missing: string }> = {
   tls: { code: "timeout.tls", missing: "the TLS handshake was not finished" },
   headers: { code: "timeout.headers", missing: "the headers of the answer were not complete" },
   body: { code: "timeout.body", missing: "the body of the answer was not complete" },
+  resolver: { code: "timeout.dns", missing: "the resolver did not answer" },
+  expect: { code: "timeout.expect", missing: "the server was connected to and sent nothing" },
+  login: { code: "timeout.expect", missing: "the server did not finish the login" },
+  query: { code: "timeout.expect", missing: "the server did not answer the query" },
 };
 
 /** The one deadline of a probe, from its start to the last byte that it needs. */

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
-import { connect as connectTls, TLSSocket } from "node:tls";
+import { connect as connectTls, type ConnectionOptions, TLSSocket } from "node:tls";
 import { type Deadline, within } from "./deadline.ts";
 import { errorCode, errorText, isRuntimeError, ProbeFailure, RuntimeFault } from "./failure.ts";
 import type { NetworkPolicy } from "./network_policy.ts";
@@ -82,7 +82,11 @@ export function systemResolver(hostname: string): Promise<Address[]> {
   });
 }
 
-async function resolveAddresses(hostname: string, { deadline, resolve, trail }: DialContext): Promise<Address[]> {
+/** The addresses of a host: an address is its own. The trail gets the time. */
+export async function resolveAddresses(
+  hostname: string,
+  { deadline, resolve, trail }: DialContext,
+): Promise<Address[]> {
   const family = isIP(hostname);
   if (family !== 0) return [{ address: hostname, family: family === 6 ? 6 : 4 }];
 
@@ -114,7 +118,12 @@ function ofFamily({ hostname, family }: Endpoint, addresses: Address[]): Address
   return kept;
 }
 
-function permitted({ hostname }: Endpoint, addresses: Address[], policy: NetworkPolicy): Address[] {
+/** The addresses that the policy lets a probe reach. */
+export function permitted(
+  { hostname }: Pick<Endpoint, "hostname">,
+  addresses: Address[],
+  policy: NetworkPolicy,
+): Address[] {
   const candidates: Address[] = [];
   let refusal = "";
   for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
@@ -200,17 +209,39 @@ function connectToFirst(
 
 function open({ hostname, port, tls }: Endpoint, address: string): Socket {
   if (tls === undefined) return connectTcp({ host: address, port });
+  return connectTls({ host: address, port, ...handshakeOptions(hostname, tls) });
+}
+
+function handshakeOptions(hostname: string, tls: TlsSettings): ConnectionOptions {
   const name = tls.serverName ?? hostname;
-  return connectTls({
-    host: address,
-    port,
+  return {
     // A name only: the indication of a server by its address is not allowed (RFC 6066), and neither is a dot at its end.
     ...(isIP(name) === 0 ? { servername: name.replace(/\.$/, "") } : {}),
     secureContext: tls.trust.context,
     ALPNProtocols: [...tls.alpn ?? ["http/1.1"]],
-    // The chain is verified all the same, and judged in secure(), which can then say what is wrong with which certificate.
+    // The chain is verified all the same, and judged in shakeHands(), which can then say what is wrong with which certificate.
     rejectUnauthorized: false,
-  });
+  };
+}
+
+/**
+ * Shakes hands on a connection that has agreed, in its own protocol, to go on in TLS. The trail gets the time and the certificate.
+ *
+ * @param socket Connected, and read to the last byte that came before the handshake. It belongs to the socket that is returned.
+ * @throws {ProbeFailure} As {@link dial} does.
+ * @throws {RuntimeFault} If this machine is what failed.
+ */
+export async function upgradeToTls(
+  socket: Socket,
+  endpoint: Endpoint & { tls: TlsSettings },
+  context: DialContext,
+): Promise<TLSSocket> {
+  const startedAt = performance.now();
+  const secured = connectTls({ socket, ...handshakeOptions(endpoint.hostname, endpoint.tls) });
+  // One that outlives the handshake, for errors that nobody waits for any more.
+  secured.on("error", () => {});
+  await shakeHands(secured, startedAt, endpoint, context);
+  return secured;
 }
 
 /** Codes for the system's errors, the one that says most about the target first. What is not listed is unreachable. */

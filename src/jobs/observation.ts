@@ -25,7 +25,15 @@ export type ErrorCode =
   | "body.truncated"
   | "body.decode"
   | "policy.denied"
-  | "secret.missing";
+  | "secret.missing"
+  | "dns.nxdomain"
+  | "dns.servfail"
+  | "dns.refused"
+  | "tcp.closed"
+  | "timeout.expect"
+  | "postgresql.refused_login"
+  | "postgresql.unavailable"
+  | "postgresql.query";
 
 /** What a probe saw. It holds facts only; `uptuple.evaluate_observation` decides what they mean. */
 export interface Observation {
@@ -49,8 +57,25 @@ export interface Observation {
   certificate?: Certificate;
   /** Oddities that are no failure. */
   warnings?: string[];
-  /** What carried the probe: fetch only where the platform lets nothing else reach port 443. It sees no address and no certificate. */
-  transport: "node" | "fetch";
+  /** Of a kind that asks for no more than that: true when the target was reached and did what was wanted of it. */
+  connected?: true;
+  /** What a TCP server sent, if `expect` asks for it: at most 4 KiB, as text, in which what is no text is U+FFFD. */
+  received?: string;
+  /** Whether there was more than that. */
+  received_capped?: boolean;
+  /** Whether what was received is no text: it was not UTF-8, or held control characters. */
+  binary?: true;
+  /** What a resolver answered, in the text form of zone files without quotes, sorted. Empty: the name has no such record. */
+  answers?: string[];
+  /** The resolver's response code, whenever it answered. */
+  rcode?: string;
+  /** Of a PostgreSQL server, such as `18.1`. */
+  server_version?: string;
+  /**
+   * What carried an HTTP probe: fetch only where the platform lets nothing else reach port 443. It sees no address and no certificate.
+   * Absent for other kinds.
+   */
+  transport?: "node" | "fetch";
 }
 
 /**
