@@ -4,11 +4,11 @@ import { askPostgresql, PostgresRefusal } from "../../database/ask_postgresql.ts
 import { type ConnectionTarget, DatabaseUrlError, parseDatabaseUrl } from "../../database/url.ts";
 import { type Expansion, namesSecret } from "../../secrets.ts";
 import { within } from "../deadline.ts";
-import { dial, type DialContext, type TlsSettings, upgradeToTls } from "../dial.ts";
+import { dial, type DialContext, upgradeToTls } from "../dial.ts";
 import { errorText, ProbeFailure, RuntimeFault } from "../failure.ts";
 import type { ErrorCode } from "../observation.ts";
+import { type TlsConfig, type TlsSettings, tlsSettings } from "../tls_settings.ts";
 import type { Facts } from "./facts.ts";
-import { type TlsConfig, tlsSettings } from "./tls_config.ts";
 
 /** How the server's certificate is judged. */
 export interface PostgresqlConfig {
@@ -82,13 +82,12 @@ function connectionTarget(target: string, expansion: Expansion): ConnectionTarge
 
 /** How the certificate is judged, by libpq's rules for `sslmode` unless the service says more; null for no TLS. */
 function tlsFor(server: ConnectionTarget, config: PostgresqlConfig, expansion: Expansion): TlsSettings | null {
-  if (config.tls) return tlsSettings(config.tls, config.insecure === true, expansion);
-  if (server.tls === "disable") return null;
-  const verified = server.tls.startsWith("verify-") && config.insecure !== true;
-  const settings = tlsSettings(null, !verified, expansion);
-  return server.rootCertificates === null || !verified
-    ? settings
-    : { ...settings, ca: readAuthorities(server.rootCertificates) };
+  if (!config.tls && server.tls === "disable") return null;
+  const verified = config.insecure !== true && (Boolean(config.tls) || server.tls.startsWith("verify-"));
+  const authorities = server.rootCertificates === null || !verified
+    ? {}
+    : { ca: readAuthorities(server.rootCertificates) };
+  return { ...tlsSettings(config.tls ?? authorities, !verified, expansion), alpn: [] };
 }
 
 function readAuthorities(path: string): string {
@@ -120,6 +119,8 @@ async function agreesToTls(socket: Socket, optional: boolean, { deadline }: Dial
   if (answer === YES) return true;
   if (answer !== NO) throw new ProbeFailure("protocol", "the server does not speak PostgreSQL's protocol");
   if (!optional) throw new ProbeFailure("tls.handshake", "the server does not offer TLS");
+  // The driver does not do it. Nothing is lost, since the server says nothing more until it is spoken to.
+  socket.resume();
   return false;
 }
 
