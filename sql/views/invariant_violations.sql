@@ -230,7 +230,19 @@ where run.state = 'RUNNING' and run.lease_until > clock_timestamp()
 union all
 select 'a run SUCCEEDED if and only if its work was committed', format('run %s of %s is %s, executed at %s', id, task, state, executed_at)
 from uptuple.task_run
-where (state = 'SUCCEEDED') <> (executed_at is not null) and state <> 'RUNNING';
+where (state = 'SUCCEEDED') <> (executed_at is not null) and state <> 'RUNNING'
+
+union all
+select 'a heartbeat is expected exactly while its service is enabled', format('service %s, due %s', service.id, beat.due_at)
+from uptuple.service
+left join uptuple.heartbeat beat on beat.service_id = service.id
+where not service.probed and service.enabled <> (beat.due_at is not null)
+
+union all
+select 'what is overdue is noticed while somebody looks', format('service %s was due at %s', beat.service_id, beat.due_at)
+from uptuple.heartbeat beat
+cross join uptuple.heartbeat_cursor cursor
+where beat.due_at < cursor.checked_at - interval '1 minute';
 
 comment on view uptuple.invariant_violations is
   'Every breach of the promises that SQL can see within retention. It is empty, always.';

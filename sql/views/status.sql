@@ -32,15 +32,21 @@ join uptuple.service_revision revision on revision.service_id = service.id and r
 cross join lateral (
   select greatest(make_interval(secs => 3 * service.interval_seconds), interval '2 minutes') as longest
 ) silence
+left join uptuple.heartbeat beat on beat.service_id = service.id
 cross join lateral (
-  select (state.verdict_at between clock_timestamp() - silence.longest and clock_timestamp() + silence.longest) is true as recent
+  -- A heartbeat has a verdict as long as somebody looks whether it is overdue.
+  select case
+    when service.probed then (state.verdict_at between clock_timestamp() - silence.longest and clock_timestamp() + silence.longest) is true
+    else state.verdict_at is not null and (beat.due_at > clock_timestamp() - interval '2 minutes') is true
+  end as recent
 ) verdict
 left join uptuple.current_maintenance() maintenance on maintenance.service_id = service.id
 where service.removed_at is null
 order by service.group_name nulls last, service.name, state.region;
 
 comment on view uptuple.status is
-  'Every service: UP, DEGRADED, DOWN, UNKNOWN (no verdict for three intervals or two minutes) or PAUSED, since when, and its last check.';
+  'Every service: UP, DEGRADED, DOWN, UNKNOWN (no verdict for three intervals or two minutes; of a heartbeat, before its first one) or PAUSED, '
+  'since when, and its last check.';
 comment on column uptuple.status.status is
   'DOWN from the failure that reached the threshold to the recovery; a single failure shows in checked_status and failure_streak.';
 comment on column uptuple.status.recent is

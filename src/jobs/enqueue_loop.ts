@@ -8,20 +8,30 @@ const logger = getLogger(["uptuple", "jobs"]);
 const PERIOD_MS = 1000;
 
 /**
- * Has the jobs of windows that are about to begin made, once a second, until the shift is over. Every runtime does so: whichever comes
- * first does the work, and the others are told that there is nothing to do.
+ * Has the jobs of windows that are about to begin made, and the heartbeats that are overdue found, once a second, until the shift is over.
+ * Every runtime does so: whichever comes first does the work, and the others are told that there is nothing to do.
  *
  * @param onEnqueued Called when jobs were made.
  */
 export async function enqueueJobs(database: Database, shift: Shift, onEnqueued: () => void): Promise<void> {
   const pause = createWake();
   while (!shift.over) {
-    try {
+    await attempt("Enqueueing jobs", async () => {
       const [made] = await database.query<{ count: number }>`select uptuple.enqueue_jobs() as count`;
       if ((made?.count ?? 0) > 0) onEnqueued();
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailableError)) logger.error("Enqueueing jobs failed: {error}", { error });
-    }
+    });
+    await attempt("Looking for overdue heartbeats", async () => {
+      await database.query`select uptuple.check_heartbeats()`;
+    });
     await pause.sleep(PERIOD_MS, shift.stopped);
+  }
+}
+
+/** Neither kind of work stops the other, and both are tried again in a second. */
+async function attempt(what: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailableError)) logger.error("{what} failed: {error}", { what, error });
   }
 }

@@ -7,6 +7,7 @@ import { coverageReader } from "./coverage.ts";
 import { answerFailure, answerNotFound } from "./failure_page.tsx";
 import { guardRoutes } from "./guard.tsx";
 import { healthRoutes } from "./health.ts";
+import { heartbeatRoutes } from "./heartbeat.ts";
 import { metricsRoutes } from "./metrics.ts";
 import { readOverview } from "./overview.ts";
 import { renderOverview } from "./overview_page.tsx";
@@ -27,7 +28,8 @@ export interface AppOptions {
 const PAGE_DEADLINE_MS = 5_000;
 
 /**
- * The web role: `/` with the current status of everything, `/healthz` and `/readyz`, and what asks for the viewer token.
+ * The web role: `/` with the current status of everything, `/healthz` and `/readyz`, `/heartbeat/` for jobs that report by themselves, and what
+ * asks for the viewer token.
  *
  * @returns The application. Serve it with `Deno.serve(options, app.fetch)`: the client's address comes as the second argument.
  */
@@ -55,6 +57,7 @@ export function createApp({ database, access, metricsToken = null }: AppOptions)
     }))
     .route("/", healthRoutes(database))
     .route("/", assetRoutes())
+    .route("/", heartbeatRoutes(database))
     // A scraper with a token of its own needs nothing else.
     .route("/", metricsToken === null ? nothing : metrics)
     // What comes after this is nobody's who has no business here.

@@ -3,8 +3,10 @@
 -- The one definition of what a roll-up holds, and what reports add to the roll-ups where there are none yet. Windows are the GRID results
 -- and jobs of the time in which the service was active; checks outside the grid and records by hand count nowhere, so that uptime,
 -- coverage and percentiles speak of the same checks. Latencies are those of windows that were UP or DEGRADED: how long a failure took says
--- nothing about how fast a service is. A job that can no longer be claimed, two days later, is MISSED or FAILED; until then it is pending.
--- Windows that start while the service is in maintenance are not expected, and count in nothing. Reads service_active and, by the key of the window, result; job only where a window has no verdict. Stretches: [from_slot, until_slot).
+-- nothing about how fast a service is. A service that reports by itself has no grid: each of its verdicts and gaps is a window. A job
+-- that can no longer be claimed, two days later, is MISSED or FAILED; until then it is pending. Windows that start while the service is in
+-- maintenance are not expected, and count in nothing. Reads service_active and, by the key of the window, result; job only where a window
+-- has no verdict. Stretches: [from_slot, until_slot).
 --
 -- An index range for each stretch costs 2.2 us of CPU a check (20,000 services at 60 s, one hour, PostgreSQL 18, 128 MB of shared buffers,
 -- rows in the page cache as those of the last hour are), of which the heap takes 1.4. Reading the day's partition from its beginning with
@@ -49,7 +51,7 @@ declare
   claimable_from constant bigint := extract(epoch from clock_timestamp() - interval '2 days 5 minutes');
 begin
   return query
-  select stretch.service_id, stretch.region, stretch.from_slot, grid.expected,
+  select stretch.service_id, stretch.region, stretch.from_slot, grid.expected + seen.reported,
     seen.up, seen.degraded, seen.down, seen.inconclusive, gap.missed, gap.failed, gap.canceled, gap.pending,
     seen.latency_count, seen.latency_sum_us, seen.latency_buckets, seen.latency_counts
   from unnest(service_ids, regions, from_slots, until_slots) stretch (service_id, region, from_slot, until_slot)
@@ -60,7 +62,7 @@ begin
   cross join lateral (
     select coalesce(sum(
         (part.until_slot - 1 - active.phase_seconds) / active.interval_seconds - (part.from_slot - 1 - active.phase_seconds) / active.interval_seconds
-      ), 0)::integer as expected,
+      ) filter (where active.probed), 0)::integer as expected,
       range_agg(int8range(part.from_slot, part.until_slot)) as active
     from uptuple.service_active active
     cross join lateral (
@@ -74,7 +76,8 @@ begin
     where active.service_id = stretch.service_id and active.region = stretch.region
   ) grid
   cross join lateral (
-    select coalesce(sum(part.windows) filter (where part.verdict = 'UP'), 0)::integer as up,
+    select coalesce(sum(part.reported), 0)::integer as reported,
+      coalesce(sum(part.windows) filter (where part.verdict = 'UP'), 0)::integer as up,
       coalesce(sum(part.degraded), 0)::integer as degraded,
       coalesce(sum(part.windows) filter (where part.verdict = 'DOWN'), 0)::integer as down,
       coalesce(sum(part.windows) filter (where part.verdict = 'INCONCLUSIVE'), 0)::integer as inconclusive,
@@ -85,10 +88,11 @@ begin
     from (
       select seen.verdict, case when seen.verdict = 'UP' then uptuple.latency_bucket(seen.latency_ms) end as bucket,
         count(*) as windows,
+        count(*) filter (where seen.purpose = 'HEARTBEAT') as reported,
         count(*) filter (where seen.status = 'DEGRADED') as degraded,
         sum((seen.latency_ms::float8 * 1000)::bigint) as sum_us
       from (
-        select result.status, result.latency_ms, case result.status when 'DEGRADED' then 'UP' else result.status end as verdict
+        select result.status, result.purpose, result.latency_ms, case result.status when 'DEGRADED' then 'UP' else result.status end as verdict
         from uptuple.result
         where result.service_id = stretch.service_id
           and result.region = stretch.region
@@ -96,7 +100,7 @@ begin
           and result.scheduled_slot < stretch.until_slot
           and result.scheduled_slot >= first_slot
           and result.scheduled_slot < end_slot
-          and result.purpose = 'GRID'
+          and result.purpose = any ('{GRID,HEARTBEAT}')
           and result.scheduled_slot <@ grid.active
       ) seen
       group by seen.verdict, bucket

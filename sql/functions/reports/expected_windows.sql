@@ -1,5 +1,6 @@
 -- The windows of a service that have started between two moments while it was active, by the record that its changes wrote.
--- What is still to come is not expected yet, and what starts while the service is in maintenance is not expected at all.
+-- What is still to come is not expected yet, and what starts while the service is in maintenance is not expected at all. Of a service that
+-- reports by itself, the windows are its results: each is there once it has ended.
 create or replace function uptuple.expected_windows(service_id bigint, since timestamptz, until timestamptz)
 returns table (region text, slot bigint)
 language sql
@@ -18,7 +19,16 @@ as $function$
     span.last_second,
     active.interval_seconds
   ) slot
-  where active.service_id = $1 and not to_timestamp(slot) <@ maintained.spans;
+  where active.service_id = $1 and active.probed and not to_timestamp(slot) <@ maintained.spans
+  union all
+  select result.region, result.scheduled_slot
+  from (select uptuple.maintenance_between($1, $2, $3) as spans offset 0) maintained
+  cross join uptuple.result
+  where result.service_id = $1
+    and result.purpose = 'HEARTBEAT'
+    and result.scheduled_slot >= extract(epoch from $2)
+    and result.scheduled_slot < extract(epoch from $3)
+    and not to_timestamp(result.scheduled_slot) <@ maintained.spans;
 $function$;
 
 comment on function uptuple.expected_windows(bigint, timestamptz, timestamptz) is

@@ -34,7 +34,8 @@ begin
     end
   from uptuple.expected_windows(wanted, since, until) grid
   left join uptuple.result
-    on result.service_id = wanted and result.region = grid.region and result.scheduled_slot = grid.slot and result.purpose = 'GRID'
+    on result.service_id = wanted and result.region = grid.region and result.scheduled_slot = grid.slot
+    and result.purpose = any ('{GRID,HEARTBEAT}')
   left join uptuple.job
     on job.service_id = wanted and job.region = grid.region and job.scheduled_slot = grid.slot and job.purpose = 'GRID'
   order by grid.region, grid.slot;

@@ -11,7 +11,7 @@ create or replace function uptuple.add_service(
   headers jsonb default '{}',
   body text default null,
   expected_statuses text default '200-299',
-  failure_threshold integer default 3,
+  failure_threshold integer default null,
   recovery_threshold integer default 1,
   confirm_every interval default null,
   follow_redirects integer default 0,
@@ -46,12 +46,13 @@ declare
   new_id bigint;
 begin
   enabled := coalesce(enabled, true);
+  failure_threshold := coalesce(failure_threshold, case kind when 'heartbeat' then 1 else 3 end);
   group_name := nullif(group_name, '');
   perform uptuple.check_name('name', name);
   if group_name is not null then
     perform uptuple.check_name('group_name', group_name);
   end if;
-  perform uptuple.check_schedule(every, time_limit, confirm_every, failure_threshold, recovery_threshold, regions, tags);
+  perform uptuple.check_schedule(every, time_limit, confirm_every, failure_threshold, recovery_threshold, regions, tags, kind <> 'heartbeat');
 
   insert into uptuple.service (
     name, group_name, tags, regions, enabled, interval_seconds, phase_seconds, phase_ms, first_slot,
@@ -84,6 +85,7 @@ begin
       perform uptuple.enqueue_request(new_id, 'FIRST');
     end if;
   end if;
+  perform uptuple.start_heartbeat(new_id);
   return new_id;
 end
 $function$;
@@ -93,7 +95,7 @@ comment on function uptuple.add_service(
 ) is
   E'Watch a service. Returns its id. Probed at once, then in each window of every (1 second to 1 day, default 30 seconds). '
   'timeout: up to the smaller of every and 20 seconds (default 10, or every if that is shorter). '
-  'failure_threshold DOWNs in a row open an incident, recovery_threshold UPs close it; between the first DOWN and the threshold '
+  'failure_threshold DOWNs in a row (default 3, of a heartbeat 1) open an incident, recovery_threshold UPs close it; between the first DOWN and the threshold '
   'the next check comes after confirm_every. Headers, body, url and options may hold ${UPTUPLE_SECRET_NAME}.'
   '\n\nThe url says what is checked, and with which options:'
   '\n  http://host/path, https://   tls_server_name, ca, client_certificate, client_key, ip_family (4 or 6); method, headers, body,'
@@ -104,7 +106,8 @@ comment on function uptuple.add_service(
   '\n                               answers (["a", "b"]: each must come; {"exactly": [...]}; {"any_of": [...]})'
   '\n  certificate://host[:port]    days (fewer left are DOWN; default 14) and the four of https://'
   '\n  postgresql://user@host/db    the four of https://; also postgresql:${UPTUPLE_SECRET_DSN}'
-  '\n  heartbeat:                   it reports by itself. grace (default: every, at most 1 hour), cron and zone'
+  '\n  heartbeat:                   it reports by itself. grace (default: every, at most 1 hour), cron and zone;'
+  '\n                               every may be up to 366 days; heartbeat_url() gives the URL that it calls'
   '\n\nassertions is a list; each that does not hold names itself in the reason:'
   '\n  {"status": "200-299, 401"}'
   '\n  {"header": "content-type", "contains": "json"}     exists == != contains not_contains matches not_matches'

@@ -1,6 +1,6 @@
 -- Refuses a schedule or thresholds that no service can have. Each error names the argument and what is allowed.
 --
--- Times are whole: the interval in seconds, 1 to 86400; the timeout up to the smaller of the interval and 20 s, so that a lease
+-- Times are whole: the interval in seconds, up to a day, and up to 366 days for a service that reports by itself; the timeout up to the smaller of the interval and 20 s, so that a lease
 -- of 30 s outlives it with room. Called by add_service and update_service.
 create or replace function uptuple.check_schedule(
   every interval,
@@ -9,16 +9,20 @@ create or replace function uptuple.check_schedule(
   failure_threshold integer,
   recovery_threshold integer,
   regions text[],
-  tags text[]
+  tags text[],
+  probed boolean
 )
 returns void
 language plpgsql
 immutable
 set search_path = pg_catalog, pg_temp
 as $function$
+declare
+  longest constant integer := case when probed then 1 else 366 end;
 begin
-  if (extract(epoch from every) between 1 and 86400 and mod(extract(epoch from every), 1) = 0) is not true then
-    raise exception 'every is %, and must be whole seconds from 1 second to 1 day', coalesce(every::text, 'null')
+  if (extract(epoch from every) between 1 and 86400 * longest and mod(extract(epoch from every), 1) = 0) is not true then
+    raise exception 'every is %, and must be whole seconds from 1 second to %', coalesce(every::text, 'null'),
+      case when probed then '1 day' else '366 days' end
       using errcode = 'invalid_parameter_value', hint = 'For example every => ''30 seconds''.';
   end if;
   if (timeout between interval '100 ms' and least(every, interval '20 s')) is not true then
@@ -50,7 +54,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.check_schedule(interval, interval, interval, integer, integer, text[], text[]) is
+comment on function uptuple.check_schedule(interval, interval, interval, integer, integer, text[], text[], boolean) is
   'Refuses a schedule or thresholds that no service can have, with an error that names the argument and the cure.';
 
-revoke execute on function uptuple.check_schedule(interval, interval, interval, integer, integer, text[], text[]) from public;
+revoke execute on function uptuple.check_schedule(interval, interval, interval, integer, integer, text[], text[], boolean) from public;

@@ -1,4 +1,5 @@
--- Give a service the grid of its interval from the next window on, and open a new row of its activity.
+-- Give a service the grid of its interval from the next window on, and open a new row of its activity. One that reports by itself has no
+-- grid: it is active from now on, and each verdict is a window.
 --
 -- The first window starts after now, above the newest slot there is, and above what has been enqueued, so that a window is never
 -- there twice and slots stay ordered when the interval changes. Waits for a running enqueue_jobs: locks the cursor.
@@ -14,6 +15,18 @@ declare
   after_slot bigint;
   first bigint;
 begin
+  if not (select service.probed from uptuple.service where service.id = service_id) then
+    perform uptuple.stop_grid(service_id);
+    update uptuple.service
+    set interval_seconds = start_grid.interval_seconds, phase_seconds = 0
+    where service.id = service_id;
+    insert into uptuple.service_active (service_id, region, interval_seconds, phase_seconds, during, probed)
+    select service_id, region, interval_seconds, 0, tstzrange(date_trunc('second', clock_timestamp()), null), false
+    from uptuple.service, unnest(service.regions) region
+    where service.id = service_id;
+    return;
+  end if;
+
   select greatest(
       extract(epoch from clock_timestamp())::bigint,
       cursor.enqueued_until,

@@ -14,6 +14,7 @@ begin
   set enabled = false, updated_at = clock_timestamp()
   where service.id = service_id;
   perform uptuple.stop_grid(service_id);
+  perform uptuple.stop_heartbeat(service_id);
   perform uptuple.withdraw_incidents(service_id, why);
 end
 $function$;

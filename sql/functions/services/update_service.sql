@@ -75,7 +75,7 @@ begin
   perform uptuple.check_schedule(
     every, time_limit, nullif(confirm_every, interval '0'),
     coalesce(failure_threshold, service.failure_threshold), coalesce(recovery_threshold, service.recovery_threshold),
-    service.regions, coalesce(tags, service.tags)
+    service.regions, coalesce(tags, service.tags), service.probed
   );
 
   if (target, config, (extract(epoch from time_limit) * 1000)::integer) is distinct from (current.target, current.config, current.timeout_ms) then
@@ -110,6 +110,7 @@ begin
     end if;
   end if;
   perform uptuple.note_membership(service.id);
+  perform uptuple.start_heartbeat(service.id);
   return service.revision;
 end
 $function$;
