@@ -22,6 +22,7 @@ export interface Beat {
 /** Adds a service that reports by itself, by default once an hour. */
 export async function addHeartbeat(sql: TestSql, name: string, options: HeartbeatOptions = {}): Promise<void> {
   const settings = { grace: "5 minutes", ...options.options };
+  await keepLooking(sql);
   await sql`
     select uptuple.add_service(
       name => ${name}, url => 'heartbeat:', every => ${options.every ?? "1 hour"}, options => ${sql.json(settings)},
@@ -41,7 +42,12 @@ export async function beat(
   return answer.status;
 }
 
-/** Lets time pass for a heartbeat: all that is known of it moves into the past. */
+/** As if somebody had looked for what is overdue all the time. */
+async function keepLooking(sql: TestSql): Promise<void> {
+  await sql`update uptuple.heartbeat_cursor set checked_at = clock_timestamp(), deaf = 'empty'`;
+}
+
+/** Lets time pass for a heartbeat, in which the monitor is at work: all that is known of it moves into the past. */
 export async function letPass(sql: TestSql, name: string, duration: string): Promise<void> {
   await sql`
     select uptuple.ensure_partitions(oldest - extract(epoch from ${duration}::interval)::bigint, oldest)
@@ -69,6 +75,7 @@ export async function letPass(sql: TestSql, name: string, duration: string): Pro
           verdict_slot = verdict_slot - extract(epoch from ${duration}::interval)::bigint
       from uptuple.service where service.id = beat.service_id and service.name = ${name}`;
   });
+  await keepLooking(sql);
 }
 
 /** Looks for what is overdue; gives how many were. */

@@ -169,11 +169,6 @@ const REFUSALS: Refusal[] = [
     "Write statuses from 100 to 599, such as '200-299, 401'.",
   ],
   [
-    "failure_threshold => null",
-    "failure_threshold is null, and must be between 1 and 100",
-    "3 means that the third DOWN in a row opens an incident.",
-  ],
-  [
     "failure_threshold => 0",
     "failure_threshold is 0, and must be between 1 and 100",
     "3 means that the third DOWN in a row opens an incident.",
