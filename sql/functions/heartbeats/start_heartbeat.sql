@@ -2,7 +2,9 @@
 --
 -- Where that is new, the time counts from now, not from a report that was made under other rules, and not from the first one either: a job
 -- that was never set up is what one wants to hear of. Where neither revision nor interval has changed, nothing does. A run that is under
--- way goes on, with the new grace. Called by add_service, update_service and enable_service, which hold the service's lock. Writes heartbeat.
+-- way goes on, with the new grace. By cron, the longest time between its next ten fires becomes the interval of the service: what other
+-- rules count in intervals, such as when nothing is known any more, then fits. Called by add_service, update_service and enable_service,
+-- which hold the service's lock. Writes heartbeat and service.
 create or replace function uptuple.start_heartbeat(service_id bigint)
 returns void
 language plpgsql
@@ -22,15 +24,29 @@ begin
   end if;
   insert into uptuple.heartbeat (service_id) values (service_id) on conflict on constraint heartbeat_pkey do nothing;
   select heartbeat.* into strict beat from uptuple.heartbeat where heartbeat.service_id = service_id for no key update;
-  if not service.enabled
-    or beat.due_at is not null and (beat.revision, beat.interval_seconds) = (service.revision, service.interval_seconds) then
-    return;
-  end if;
-
   at := clock_timestamp();
   select revision.config into strict config
   from uptuple.service_revision revision
   where revision.service_id = service_id and revision.revision = service.revision;
+
+  if config ? 'cron' and (beat.revision is distinct from service.revision or beat.interval_seconds is distinct from service.interval_seconds) then
+    update uptuple.service changed
+    set interval_seconds = fires.longest
+    from (
+      select least(coalesce(max(extract(epoch from gap.length)), 86400), 31622400)::integer as longest
+      from (
+        select fire_at - lag(fire_at) over (order by fire_at) as length
+        from uptuple.cron_upcoming(config ->> 'cron', config ->> 'zone', at, 10) fire_at
+      ) gap
+    ) fires
+    where changed.id = service_id
+    returning changed.interval_seconds into service.interval_seconds;
+  end if;
+
+  if not service.enabled
+    or beat.due_at is not null and (beat.revision, beat.interval_seconds) = (service.revision, service.interval_seconds) then
+    return;
+  end if;
   grace := make_interval(secs => (config ->> 'grace_seconds')::integer);
 
   update uptuple.heartbeat

@@ -24,7 +24,8 @@ $function$;
 
 comment on function uptuple.uptime(text, timestamptz, timestamptz) is
   'Uptime and coverage of a service between two moments (default: the last day), as fractions of 1, with the numbers of windows they '
-  'come from. Windows whose check is not finished are left out; other gaps lower the coverage and not the uptime. Where results have been '
+  'come from. Windows whose check is not finished are left out; other gaps lower the coverage and not the uptime. Of a heartbeat each '
+  'verdict and each gap is a window, as long as it lasted; time in which no runtime was at work is one gap. Where results have been '
   'dropped it begins with the first whole hour, where hours have, with the first whole day (UTC).';
 
 revoke execute on function uptuple.uptime(text, timestamptz, timestamptz) from public;

@@ -37,6 +37,22 @@ Deno.test("by cron a report is expected at the next fire in the zone", async () 
   assert.equal(await next("*/5 * * * *", "UTC", "2026-11-30T10:02:00Z"), "2026-11-30T10:05:00.000Z");
 });
 
+Deno.test("by cron the interval of the service is the longest time between its fires", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addHeartbeat(owner, "report", { options: { cron: "0 9 * * MON-FRI" } });
+  const every = async () => {
+    const [row] = await owner`select extract(epoch from every)::integer as every from uptuple.status`;
+    return row.every;
+  };
+  assert.equal(await every(), 3 * 86400);
+  const before = await beatOf(owner, "report");
+  await owner`select uptuple.update_service('report', tags => '{office}')`;
+  assert.deepEqual(await beatOf(owner, "report"), before);
+  await owner`select uptuple.update_service('report', options => '{"cron": "*/5 * * * *"}')`;
+  assert.equal(await every(), 300);
+});
+
 Deno.test("a report by a clock that is a little ahead is that of the fire it comes before", async () => {
   await using database = await testDatabase();
   const { owner } = database;
