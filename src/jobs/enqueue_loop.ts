@@ -21,7 +21,10 @@ export async function enqueueJobs(database: Database, shift: Shift, onEnqueued: 
       if ((made?.count ?? 0) > 0) onEnqueued();
     });
     await attempt("Looking for overdue heartbeats", async () => {
-      await database.query`select uptuple.check_heartbeats()`;
+      for (let found = 1; found > 0 && !shift.over;) {
+        const [row] = await database.query<{ found: number }>`select uptuple.check_heartbeats() as found`;
+        found = row?.found ?? 0;
+      }
     });
     await pause.sleep(PERIOD_MS, shift.stopped);
   }

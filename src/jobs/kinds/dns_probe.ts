@@ -78,7 +78,8 @@ async function chosenResolvers(chosen: string, context: DialContext): Promise<Re
 function systemResolvers(servers: readonly string[]): ResolverAddress[] {
   if (servers.length === 0) throw new RuntimeFault("this machine has no resolver configured");
   return [...new Set(servers)].map((server) => {
-    const { hostname, port } = hostAndPort(bracketed(server), 53);
+    // A link-local address has the name of its interface behind it, and no port.
+    const { hostname, port } = isIP(server) === 0 ? hostAndPort(server, 53) : { hostname: server, port: 53 };
     return { address: hostname, family: isIP(hostname) === 6 ? 6 : 4, port };
   });
 }
