@@ -21,6 +21,11 @@ const breaches: Record<string, string[]> = {
     "update uptuple.job set owner_token = gen_random_uuid() where state = 'DONE'",
   ],
   "a service that reports by itself has no job": ["update uptuple.service set probed = false"],
+  "a heartbeat is expected exactly while its service is enabled": ["update uptuple.service set probed = false"],
+  "what is overdue is noticed while somebody looks": [
+    `insert into uptuple.heartbeat (service_id, revision, interval_seconds, expected_at, due_at)
+     select 1, 1, 60, checked_at - interval '1 hour', checked_at - interval '2 minutes' from uptuple.heartbeat_cursor`,
+  ],
   "attempts stay within their bound": ["update uptuple.job set attempts = 4", "update uptuple.job set attempts = -1"],
   "a lease ends within its length": [
     "update uptuple.job set state = 'RUNNING', owner_token = gen_random_uuid(), due_at = clock_timestamp() + interval '1 hour'",
