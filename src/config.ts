@@ -32,6 +32,8 @@ export interface Config {
   networks: NetworkSettings;
   /** Called once a minute while the monitor vouches for itself, or null. */
   heartbeatUrl: string | null;
+  /** Where people reach the pages, for links in notices, or null to leave the database's setting as it is. */
+  publicUrl: string | null;
   /** What a person shows to see the pages where `host` is not loopback, or null. */
   viewerToken: string | null;
   /** What a scraper brings to read `/metrics`, or null if it needs what viewers need. */
@@ -92,6 +94,7 @@ export function readConfig(variable: (name: string) => string | undefined): Conf
       allow: readNetworks("UPTUPLE_ALLOW_NETWORKS", setting("UPTUPLE_ALLOW_NETWORKS")),
     },
     heartbeatUrl: readHeartbeatUrl(setting("UPTUPLE_HEARTBEAT_URL")),
+    publicUrl: readPublicUrl(setting("UPTUPLE_PUBLIC_URL")),
     viewerToken: readToken("UPTUPLE_VIEWER_TOKEN", setting("UPTUPLE_VIEWER_TOKEN")),
     metricsToken: readToken("UPTUPLE_METRICS_TOKEN", setting("UPTUPLE_METRICS_TOKEN")),
     publicDashboard: readPublic(setting("UPTUPLE_PUBLIC")),
@@ -170,6 +173,15 @@ function readHeartbeatUrl(value: string | null): string | null {
   if (value !== null && (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))) {
     throw new ConfigError(
       "UPTUPLE_HEARTBEAT_URL is not an http or https URL: give the whole URL that is to be called.",
+    );
+  }
+  return value;
+}
+
+function readPublicUrl(value: string | null): string | null {
+  if (value !== null && (!/^https?:\/\/[^?#@\s]+$/.test(value) || !URL.canParse(value))) {
+    throw new ConfigError(
+      `UPTUPLE_PUBLIC_URL is "${value}", and must be the address that people open, such as https://status.example.com/.`,
     );
   }
   return value;

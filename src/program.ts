@@ -90,6 +90,7 @@ export function createProgram(config: Config): Program {
       runtime = createRuntime(config, opened, (name) => Deno.env.get(name));
       void program.tick();
       if (opened.server !== null) void keepServerAlive(opened.server);
+      await guarded("Setting the public URL", () => setPublicUrl(config, opened.database));
       await guarded("The welcome", () => welcome(config, opened));
     },
     tick: () => guarded("The work of a tick", (work) => work.tick()),
@@ -103,6 +104,11 @@ export function createProgram(config: Config): Program {
     },
   };
   return program;
+}
+
+/** Says where people reach the pages, if the environment does. */
+async function setPublicUrl({ publicUrl }: Config, database: Database): Promise<void> {
+  if (publicUrl !== null) await database.query`select uptuple.set_public_url(${publicUrl})`;
 }
 
 /** What the work comes to; undefined if it fails, or is not done in time. */

@@ -10,6 +10,7 @@ select
   event.occurred_at,
   delivery.finished_at as dead_since,
   delivery.attempts,
+  coalesce(delivery.last_cause, 'HTTP ' || delivery.last_status, 'no answer') as cause,
   delivery.last_status,
   delivery.last_answer,
   delivery.last_attempt_at,
@@ -26,6 +27,7 @@ where delivery.state = 'DEAD'
 order by delivery.finished_at, delivery.id;
 
 comment on view uptuple.dead_deliveries is
-  'Notices whose attempts are spent or that their receiver refused for good. Send one again with requeue_alert, or give it up with discard_alert.';
+  'Notices whose attempts are spent or that their receiver refused for good. Send one again with requeue_alert, or give it up with discard_alert; '
+  'many at once with requeue_alerts and discard_alerts.';
 
 grant select on uptuple.dead_deliveries to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -30,8 +30,14 @@ from (
   where channel.enabled and channel.suspended_at is not null
 
   union all
+  select 5, 'warning', format('The channel %s keeps failing: %s', channel.name, channel.last_failure),
+    format('Notices are tried again. See select * from uptuple.delivery_attempts where channel = %L; and try it with test_channel.', channel.name)
+  from uptuple.channel
+  where channel.enabled and channel.suspended_at is null and channel.transient_failures >= 3
+
+  union all
   select 6, 'error', case when count(*) = 1 then 'A notice is dead.' else format('%s notices are dead.', count(*)) end,
-    'select * from uptuple.dead_deliveries; then requeue_alert(delivery_id) or discard_alert(delivery_id, reason).'
+    'select * from uptuple.dead_letter_causes; then requeue_alerts(channel, cause) or discard_alerts(reason, channel, cause).'
   from uptuple.delivery
   where delivery.state = 'DEAD'
   having count(*) > 0

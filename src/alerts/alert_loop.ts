@@ -7,7 +7,8 @@ import type { SecretStore } from "../secrets.ts";
 import type { Shift } from "../shift.ts";
 import { createWake } from "../wake.ts";
 import { type ClaimedNotice, claimedNotice, type DeliveryAnswer, type NoticeRow } from "./notice.ts";
-import { postNotice, PostStoppedError } from "./post_notice.ts";
+import { PostStoppedError } from "./post_notice.ts";
+import { sendNotice } from "./send_notice.ts";
 
 /** What the loop works with. */
 export interface AlertLoopOptions {
@@ -47,7 +48,7 @@ export function createAlertLoop({ database, worker, secrets, transport, policy }
   }
 
   async function deliver(notice: ClaimedNotice, stop: AbortSignal): Promise<void> {
-    const answer = await postNotice(notice, { secrets, signal: stop, transport: await transport(), policy });
+    const answer = await sendNotice(notice, { secrets, signal: stop, transport: await transport(), policy });
     const outcome = await finish(notice, answer);
     const facts = {
       channel: notice.channel,

@@ -15,13 +15,51 @@ export interface NoticeRow {
   lease_ms: number;
 }
 
-/** The request as SQL rendered it for the channel's kind. URL and headers may hold `${UPTUPLE_SECRET_NAME}`, not yet expanded. */
-export interface NoticeRequest {
+/** The request as SQL rendered it for the channel's kind. */
+export type NoticeRequest = HttpNoticeRequest | MailRequest | FailedRendering;
+
+/** A request over HTTP. URL and headers may hold `${UPTUPLE_SECRET_NAME}`, not yet expanded. */
+export interface HttpNoticeRequest {
   method: string;
   url: string;
   headers: Record<string, string>;
-  /** Sent byte for byte as it is: what looks like a secret's name in it is text that a target wrote. */
+  /**
+   * Sent byte for byte as it is: what looks like a secret's name in it is text that a target wrote. Only the members that `secrets_at`
+   * names are otherwise.
+   */
   body: string;
+  /** Members of the body, which is then a JSON object, whose values come from the channel's options and may name secrets. */
+  secrets_at?: string[];
+}
+
+/** A mail, and the server that takes it. */
+export interface MailRequest {
+  /** `smtp://host:port`, or `smtps://host:port` for TLS from the start. */
+  url: string;
+  /** Whether a plain connection must, may or must not be upgraded to TLS. */
+  starttls: "required" | "offered" | "never";
+  /** The password names a secret. */
+  login?: { user: string; password: string };
+  /** Authorities in PEM that are trusted instead of the system's; names a secret. */
+  ca?: string;
+  /** Sent as it is: nothing in it is expanded. */
+  mail: {
+    from: string;
+    to: string[];
+    subject: string;
+    text: string;
+    html: string;
+    /** ISO 8601. */
+    date: string;
+    /** The same in every attempt. */
+    message_id: string;
+    references: string;
+  };
+}
+
+/** What stands in the place of a request that could not be rendered. */
+export interface FailedRendering {
+  error: string;
 }
 
 /** A notice that this runtime has leased. */
@@ -52,12 +90,14 @@ export interface ClaimedNotice {
  */
 export interface DeliveryAnswer {
   status?: number;
+  /** The step that a mail server's status answers, such as `RCPT TO`. */
+  command?: string;
   /** The header as it was received, seconds or a date. */
   retry_after?: string;
   /** The beginning of the answer's body, of at most 512 bytes. */
   excerpt?: string;
-  /** `code` is one of a probe's, or `runtime` if this machine is what failed. */
-  error?: { code: ErrorCode | "runtime"; message: string };
+  /** `code` is one of a probe's, `runtime` if this machine is what failed, or `render` if there was no request to send. */
+  error?: { code: ErrorCode | "runtime" | "render"; message: string };
   /** From the start to the last byte that was needed. */
   latency_ms: number;
 }

@@ -1,23 +1,21 @@
 import { Buffer } from "node:buffer";
 import type { Deadline } from "../jobs/deadline.ts";
 import { type Resolver, systemResolver } from "../jobs/dial.ts";
-import { errorText, ProbeFailure, ProbeStopped } from "../jobs/failure.ts";
+import { ProbeStopped } from "../jobs/failure.ts";
 import type { Answer } from "../jobs/http/exchange.ts";
 import { firstRequest, type HttpRequest } from "../jobs/http/request.ts";
 import { NODE_TRANSPORT, type Transport } from "../jobs/http/transport.ts";
 import { type NetworkPolicy, networkPolicy } from "../jobs/network_policy.ts";
 import { tlsSettings } from "../jobs/tls_settings.ts";
 import { emptyTrail, milliseconds } from "../jobs/trail.ts";
-import { type Expansion, MissingSecretError, type SecretStore } from "../secrets.ts";
-import type { ClaimedNotice, DeliveryAnswer } from "./notice.ts";
+import type { Expansion, SecretStore } from "../secrets.ts";
+import { deliveryFailure } from "./delivery_failure.ts";
+import type { ClaimedNotice, DeliveryAnswer, HttpNoticeRequest } from "./notice.ts";
 import { startPostDeadline } from "./post_deadline.ts";
-import { sign, signingKey, SigningKeyError } from "./signature.ts";
+import { sign, signingKey } from "./signature.ts";
 
 /** Only as much of a receiver's answer is read as a person needs to see what it said, in bytes. */
 const EXCERPT_LIMIT = 512;
-
-/** A message is cut to this many characters. */
-const MESSAGE_LENGTH = 500;
 
 /** A date is shorter than this, in characters. */
 const RETRY_AFTER_LENGTH = 100;
@@ -62,7 +60,10 @@ export class PostStoppedError extends Error {
  *   a signing key that is none.
  * @throws {PostStoppedError} If the signal aborted before the receiver answered.
  */
-export async function postNotice(notice: ClaimedNotice, options: PostOptions): Promise<DeliveryAnswer> {
+export async function postNotice(
+  notice: ClaimedNotice & { request: HttpNoticeRequest },
+  options: PostOptions,
+): Promise<DeliveryAnswer> {
   const expansion = options.secrets.expansion();
   using deadline = startPostDeadline(notice, options.signal);
   try {
@@ -72,14 +73,16 @@ export async function postNotice(notice: ClaimedNotice, options: PostOptions): P
     return { ...reported(answer, expansion), latency_ms: milliseconds(deadline.elapsed()) };
   } catch (error) {
     if (error instanceof ProbeStopped) throw new PostStoppedError(isSent(deadline));
-    const { code, message } = failureOf(error, deadline);
-    return { error: { code, message: shown(message, expansion) }, latency_ms: milliseconds(deadline.elapsed()) };
+    return { error: deliveryFailure(error, deadline, expansion), latency_ms: milliseconds(deadline.elapsed()) };
   }
 }
 
 /** The request with its secrets, and with the headers that are of this attempt. */
-async function signedRequest(notice: ClaimedNotice, expansion: Expansion): Promise<HttpRequest> {
-  const body = Buffer.from(notice.request.body);
+async function signedRequest(
+  notice: ClaimedNotice & { request: HttpNoticeRequest },
+  expansion: Expansion,
+): Promise<HttpRequest> {
+  const body = Buffer.from(expandedBody(notice.request, expansion));
   const timestamp = Math.floor(Date.now() / 1000);
   const headers = { ...notice.request.headers, "webhook-timestamp": String(timestamp) };
   if (notice.signingSecrets.length > 0) {
@@ -88,6 +91,20 @@ async function signedRequest(notice: ClaimedNotice, expansion: Expansion): Promi
   }
   const { method, url } = notice.request;
   return { ...firstRequest(url, { method, headers }, expansion), body };
+}
+
+/**
+ * The body with the secrets that its channel's options name. Everything else in it stays as it is: a target may write
+ * `${UPTUPLE_SECRET_NAME}` into the reason it gives, and must not have it read to others. JSON escapes the values.
+ */
+function expandedBody({ body, secrets_at: members = [] }: HttpNoticeRequest, expansion: Expansion): string {
+  if (members.length === 0) return body;
+  const parsed: Record<string, unknown> = JSON.parse(body);
+  for (const member of members) {
+    const template = parsed[member];
+    if (typeof template === "string") parsed[member] = expansion.text(template);
+  }
+  return JSON.stringify(parsed);
 }
 
 /** Posts, and keeps what came of the answer if the rest of it does not come. */
@@ -131,18 +148,4 @@ function reported({ status, headers, body }: Answer, expansion: Expansion): Omit
 /** Whether the request has gone out, or may have. */
 function isSent({ phase }: Deadline): boolean {
   return phase === "headers" || phase === "body";
-}
-
-function failureOf(error: unknown, deadline: Deadline): NonNullable<DeliveryAnswer["error"]> {
-  if (error instanceof MissingSecretError) return { code: "secret.missing", message: error.message };
-  if (error instanceof SigningKeyError) return { code: "secret.missing", message: error.message };
-  if (deadline.stalled()) return { code: "runtime", message: "the runtime stood still during the post" };
-  if (error instanceof ProbeFailure) return { code: error.code, message: error.message };
-  return { code: "runtime", message: errorText(error) };
-}
-
-/** A message as it may be stored and shown: without secrets, in one line, of limited length. */
-function shown(message: string, expansion: Expansion): string {
-  // deno-lint-ignore no-control-regex -- a message may quote what a server sent
-  return expansion.redact(message).replace(/[\x00-\x1f\x7f]+/g, " ").slice(0, MESSAGE_LENGTH);
 }

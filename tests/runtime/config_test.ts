@@ -18,6 +18,7 @@ Deno.test("an empty environment means a database of its own, on loopback, with e
     log: { level: "info", format: null },
     networks: { strict: false, deny: [], allow: [] },
     heartbeatUrl: null,
+    publicUrl: null,
     viewerToken: null,
     metricsToken: null,
     publicDashboard: false,

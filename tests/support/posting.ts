@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClaimedNotice, DeliveryAnswer } from "../../src/alerts/notice.ts";
-import { postNotice, type PostOptions } from "../../src/alerts/post_notice.ts";
+import type { PostOptions } from "../../src/alerts/post_notice.ts";
+import { sendNotice } from "../../src/alerts/send_notice.ts";
 import { secretStore } from "../../src/secrets.ts";
 
 /** What a test may set of a notice and of the post. */
@@ -50,7 +51,7 @@ export function noticeFor(url: string, options: PostingOptions = {}): ClaimedNot
 /** Posts a notice once. */
 export function post(url: string, options: PostingOptions = {}): Promise<DeliveryAnswer> {
   const { notice: _notice, headers: _headers, body: _body, environment = {}, ...rest } = options;
-  return postNotice(noticeFor(url, options), {
+  return sendNotice(noticeFor(url, options), {
     signal: new AbortController().signal,
     secrets: secretStore((name) => environment[name]),
     ...rest,

@@ -1,6 +1,8 @@
 -- Refuses a channel that could not be sent to. Each error names the argument and the cure. Called by add_channel and update_channel.
 create or replace function uptuple.check_channel(
+  kind text,
   url text,
+  options jsonb,
   headers jsonb,
   signing_secrets text[],
   ordering text,
@@ -9,14 +11,20 @@ create or replace function uptuple.check_channel(
 )
 returns void
 language plpgsql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $function$
 declare
   secret text;
   header text;
 begin
-  perform uptuple.service_url(url);
+  perform uptuple.check_channel_kind(kind);
+  perform uptuple.channel_url(kind, url);
+  perform uptuple.check_channel_options(kind, options);
+  if kind = 'email' and (headers <> '{}' or signing_secrets <> '{}') then
+    raise exception 'a channel of the kind email has no headers and no signing_secrets'
+      using errcode = 'invalid_parameter_value', hint = 'Leave both out.';
+  end if;
   perform uptuple.http_config('POST', headers, null, '200-299', 0, false);
   for header in select key from jsonb_object_keys(headers) key loop
     if lower(header) in ('idempotency-key', 'webhook-id', 'webhook-timestamp', 'webhook-signature') then
@@ -53,7 +61,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.check_channel(text, jsonb, text[], text, integer, interval) is
+comment on function uptuple.check_channel(text, text, jsonb, jsonb, text[], text, integer, interval) is
   'Refuses a channel that could not be sent to, with an error that names the argument and the cure.';
 
-revoke execute on function uptuple.check_channel(text, jsonb, text[], text, integer, interval) from public;
+revoke execute on function uptuple.check_channel(text, text, jsonb, jsonb, text[], text, integer, interval) from public;

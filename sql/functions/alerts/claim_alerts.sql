@@ -106,7 +106,7 @@ begin
       returning delivery.id, delivery.claim_token, delivery.event_number, delivery.attempts
     )
     select sending.id, sending.claim_token, event.event_id, event.kind, target.name, sending.attempts::integer,
-      uptuple.render_webhook(event, target), target.signing_secrets, target.connect_timeout_ms, target.timeout_ms,
+      uptuple.notice_request(event, target), target.signing_secrets, target.connect_timeout_ms, target.timeout_ms,
       (extract(epoch from lease) * 1000)::integer
     from sending
     join uptuple.event on event.id = sending.event_number;

@@ -14,7 +14,7 @@ declare
   transient_limit constant integer := 5;
   failures constant integer := target.transient_failures + (meaning = 'RETRY')::integer;
   suspends constant boolean := meaning = 'SUSPENDED' or meaning = 'RETRY' and failures >= transient_limit;
-  what constant text := coalesce('HTTP ' || http_status || ': ', '') || said;
+  what constant text := coalesce(case target.kind when 'email' then 'SMTP ' else 'HTTP ' end || http_status || ': ', '') || said;
 begin
   if meaning in ('DELIVERED', 'DEAD') then
     -- The receiver answered and judged this one notice: the channel works.

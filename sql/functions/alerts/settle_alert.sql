@@ -11,8 +11,9 @@ as $function$
 #variable_conflict use_variable
 declare
   at constant timestamptz := clock_timestamp();
-  meaning text := uptuple.judge_response(response);
-  wait constant interval := uptuple.retry_after(response ->> 'retry_after');
+  judged text;
+  meaning text;
+  wait constant interval := uptuple.asked_wait(response);
   http_status constant integer :=
     case when jsonb_typeof(response -> 'status') = 'number' then least(greatest((response ->> 'status')::numeric, 0), 999)::integer end;
   said constant text := uptuple.printable(
@@ -31,6 +32,8 @@ begin
     end;
   end if;
   select channel.* into target from uptuple.channel where channel.id = settled.channel_id;
+  judged := uptuple.judge_response(response, target.kind);
+  meaning := judged;
 
   -- A receiver that asks for a pause, or a channel at fault, costs the notice nothing.
   spent := meaning in ('DELIVERED', 'DEAD') or meaning = 'RETRY' and target.suspended_at is null;
@@ -50,6 +53,7 @@ begin
       end,
       last_status = http_status,
       last_answer = said,
+      last_cause = case when meaning <> 'DELIVERED' then uptuple.response_cause(response, target.kind) end,
       finished_at = case when meaning in ('DELIVERED', 'DEAD') then at end
   where delivery.id = delivery_id
     and delivery.state = 'SENDING'
@@ -66,7 +70,7 @@ begin
     said
   );
   perform uptuple.count('delivery_attempts', jsonb_build_object('channel', target.name, 'outcome', meaning));
-  perform uptuple.note_answer(target, uptuple.judge_response(response), coalesce(said, 'HTTP ' || http_status), http_status, wait);
+  perform uptuple.note_answer(target, judged, coalesce(said, uptuple.response_cause(response, target.kind)), http_status, wait);
   return meaning;
 end
 $function$;

@@ -1,7 +1,7 @@
 -- Set right what nobody came back for: jobs and notices whose last lease ended, windows that nobody claimed in time, runtimes long gone.
 --
--- Also forgets notices that were settled long ago. Skips what others hold. Called once a minute by every runtime; more often does no harm.
--- Writes job, delivery, event, worker.
+-- Also tells of notices that are dead, and forgets those that were settled long ago. Skips what others hold. Called once a minute by every runtime; more often does no harm.
+-- Writes job, delivery, event, channel, worker.
 create or replace function uptuple.sweep()
 returns table (jobs_ended integer, alerts_buried integer, workers_forgotten integer)
 language plpgsql
@@ -11,6 +11,7 @@ as $function$
 begin
   jobs_ended := uptuple.end_jobs();
   alerts_buried := uptuple.bury_expired_alerts();
+  perform uptuple.tell_dead_deliveries();
   perform uptuple.forget_alerts();
 
   with gone as (

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ClaimedNotice, claimedNotice, type NoticeRow } from "../../../src/alerts/notice.ts";
-import { postNotice } from "../../../src/alerts/post_notice.ts";
+import { sendNotice } from "../../../src/alerts/send_notice.ts";
 import { secretStore } from "../../../src/secrets.ts";
 import { startReceiver } from "../../../scripts/example_receiver.ts";
 import { type TestDatabase, testDatabase, type TestSql } from "../../support/database.ts";
@@ -31,7 +31,7 @@ async function claimNotice(sql: TestSql): Promise<ClaimedNotice> {
 
 async function deliver(sql: TestSql, environment: Record<string, string> = {}): Promise<string> {
   const notice = await claimNotice(sql);
-  const reported = await postNotice(notice, {
+  const reported = await sendNotice(notice, {
     secrets: secretStore((name) => environment[name]),
     signal: new AbortController().signal,
   });
@@ -103,7 +103,7 @@ Deno.test("a notice whose acknowledgement is lost comes again, and the example r
 
   const lost = await claimNotice(sql);
   const options = { secrets: secretStore(() => undefined), signal: new AbortController().signal };
-  assert.equal((await postNotice(lost, options)).status, 200);
+  assert.equal((await sendNotice(lost, options)).status, 200);
   await sql`update uptuple.delivery set due_at = clock_timestamp() where id = ${lost.deliveryId}`;
 
   assert.equal(await deliver(sql), "DELIVERED");

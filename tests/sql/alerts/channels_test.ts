@@ -272,7 +272,6 @@ Deno.test("a channel that could not be sent to is refused, with the argument and
     "ordering => null": /^ordering is null/,
     "max_attempts => 0": /^max_attempts is 0/,
     "max_attempts => 21": /^max_attempts is 21/,
-    "max_attempts => null": /^max_attempts is null/,
     "timeout => '99 ms'": /^timeout is 00:00:00.099/,
     "timeout => '21 s'": /^timeout is 00:00:21/,
     "timeout => null": /^timeout is null/,

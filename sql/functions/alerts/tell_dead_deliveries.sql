@@ -1,0 +1,76 @@
+-- Tell the other channels of one whose notices are dead: one event deliveries.dead a channel, and at most one an hour. Returns how many.
+--
+-- Dead notices about dead notices tell nobody, so two broken channels do not keep each other busy; the channel itself has its delivery listed
+-- as SUPERSEDED. Without another channel that is on it is told later, when there is one. Race, two sweeps: the rows of channels are locked, and
+-- skipped where another holds them, so nobody waits for anybody. Called by sweep. Writes event, delivery and channel.
+create or replace function uptuple.tell_dead_deliveries()
+returns integer
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+as $function$
+#variable_conflict use_column
+declare
+  at constant timestamptz := clock_timestamp();
+  broken uptuple.channel;
+  dead record;
+  key text;
+  told integer := 0;
+begin
+  lock table uptuple.channel in row share mode;
+  for broken in
+    select channel.*
+    from uptuple.channel
+    where channel.removed_at is null
+      and coalesce(channel.dead_told_at <= at - interval '1 hour', true)
+      and exists (select from uptuple.channel other where other.enabled and other.id <> channel.id)
+      and exists (
+        select
+        from uptuple.delivery
+        join uptuple.event on event.id = delivery.event_number
+        where delivery.state = 'DEAD' and delivery.channel_id = channel.id
+          and delivery.finished_at > coalesce(channel.dead_told_at, '-infinity') and event.kind <> 'deliveries.dead'
+      )
+    order by channel.id
+    for no key update skip locked
+  loop
+    select sum(cause.deliveries) as deliveries, string_agg(cause.name || ' (' || cause.deliveries || ')', ', ' order by cause.deliveries desc) as causes
+    into dead
+    from (
+      select coalesce(delivery.last_cause, 'HTTP ' || delivery.last_status, 'no answer') as name, count(*) as deliveries
+      from uptuple.delivery
+      where delivery.state = 'DEAD' and delivery.channel_id = broken.id
+      group by name
+      order by deliveries desc
+      limit 5
+    ) cause;
+
+    key := format('deliveries.dead:%s:%s', broken.id, uptuple.iso_time(at));
+    perform uptuple.write_events(array[(
+      'deliveries.dead', 'warning', null, null, null, key, at, null,
+      jsonb_build_object(
+        'channel', broken.name,
+        'dead', dead.deliveries,
+        'reason', format('%s to the channel %s could not be delivered: %s.',
+          case dead.deliveries when 1 then '1 notice' else dead.deliveries || ' notices' end, broken.name, dead.causes),
+        'lines', jsonb_build_array('See uptuple.dead_deliveries; send them again with requeue_alerts, or give them up with discard_alerts.')
+      )
+    )::uptuple.notice]);
+    update uptuple.delivery
+    set state = 'SUPERSEDED', finished_at = at, note = 'it is about this channel'
+    from uptuple.event
+    where event.dedupe_key = key and delivery.event_number = event.id and delivery.channel_id = broken.id and delivery.state = 'READY';
+    update uptuple.channel set dead_told_at = at where channel.id = broken.id;
+    told := told + 1;
+  end loop;
+  return told;
+end
+$function$;
+
+comment on function uptuple.tell_dead_deliveries() is
+  'Tells the other channels of one whose notices are dead, at most once an hour for each. Returns how many were told of.';
+
+revoke execute on function uptuple.tell_dead_deliveries() from public;
