@@ -1,11 +1,13 @@
 import type { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 import MailComposer from "nodemailer/lib/mail-composer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { type Deadline, within } from "../jobs/deadline.ts";
 import { dial, systemResolver } from "../jobs/dial.ts";
 import { errorCode, errorText, isRuntimeError, ProbeFailure, ProbeStopped, RuntimeFault } from "../jobs/failure.ts";
 import { networkPolicy } from "../jobs/network_policy.ts";
+import type { ErrorCode } from "../jobs/observation.ts";
 import { type TlsSettings, tlsSettings } from "../jobs/tls_settings.ts";
 import { emptyTrail, milliseconds } from "../jobs/trail.ts";
 import type { Expansion } from "../secrets.ts";
@@ -142,8 +144,8 @@ async function deliver(
         else resolve(answer);
       };
       const send = (): void => {
-        onHandOver();
-        connection.send({ from: mail.from, to: mail.to }, message, (error, info) => {
+        const envelope = { from: mail.from, to: mail.to, size: message.length };
+        connection.send(envelope, readOnce(message, onHandOver), (error, info) => {
           if (error) return refused(error);
           const rejected = info?.rejected ?? [];
           const but = rejected.length === 0 ? "" : ` (but not for ${rejected.join(", ")})`;
@@ -164,6 +166,17 @@ async function deliver(
   }
 }
 
+/** The bytes as a stream, and a call when they are first asked for: the library reads them when the server has said that it takes a mail. */
+function readOnce(bytes: Buffer, onRead: () => void): Readable {
+  return new Readable({
+    read() {
+      onRead();
+      this.push(bytes);
+      this.push(null);
+    },
+  });
+}
+
 /** The answer with which a server refused a step, or null if it gave none. */
 function refusal(error: unknown): ServerAnswer | null {
   if (typeof error !== "object" || error === null) return null;
@@ -176,9 +189,26 @@ function refusal(error: unknown): ServerAnswer | null {
   return { status: responseCode, command: String(command ?? ""), said: String(response ?? errorText(error)) };
 }
 
+/** What the TLS library says of a certificate that it does not accept, after STARTTLS. */
+const CERTIFICATE_FAILURES: Record<string, ErrorCode> = {
+  CERT_HAS_EXPIRED: "tls.expired",
+  CERT_NOT_YET_VALID: "tls.not_yet_valid",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "tls.self_signed",
+  ERR_TLS_CERT_ALTNAME_INVALID: "tls.name_mismatch",
+  SELF_SIGNED_CERT_IN_CHAIN: "tls.untrusted",
+  UNABLE_TO_GET_ISSUER_CERT: "tls.untrusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls.untrusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "tls.untrusted",
+};
+
 /** Why there is no answer. */
 function mailFailure(error: unknown): Error {
   if (isRuntimeError(error)) return new RuntimeFault(`cannot send from here: ${errorText(error)}`);
+  const { originalCode } = error as { originalCode?: string };
+  const certificate = CERTIFICATE_FAILURES[originalCode ?? ""];
+  if (certificate !== undefined) {
+    return new ProbeFailure(certificate, `the mail server's certificate is not accepted: ${errorText(error)}`);
+  }
   switch (errorCode(error)) {
     case "ETLS":
       return new ProbeFailure("tls.handshake", `the connection could not be upgraded to TLS: ${errorText(error)}`);

@@ -69,11 +69,14 @@ export async function rendered(
     severity,
   };
   const [row] = await sql`
-    select uptuple.notice_request(jsonb_populate_record(null::uptuple.event, ${sql.json(event as never)}), channel) as request
+    select uptuple.notice_request(jsonb_populate_record(null::uptuple.event, ${
+    sql.json(event as never)
+  }), channel) as request
     from uptuple.channel where channel.name = ${channel}`;
   return row.request;
 }
 
 /** Texts that somebody else wrote, and that break what is not escaped. */
-export const HOSTILE = "\"'\\ </b>&amp;<script>alert(1)</script> <!channel> @everyone @here *b* _i_ `c` [x](http://evil.example) " +
+export const HOSTILE =
+  "\"'\\ </b>&amp;<script>alert(1)</script> <!channel> @everyone @here *b* _i_ `c` [x](http://evil.example) " +
   "${UPTUPLE_SECRET_PAGERDUTY} %0d%0a caf\u00e9 \ud83d\udd25 \u202egnp";

@@ -18,7 +18,7 @@ return (
       case event.kind
         when 'service.failed' then named.service || ' is DOWN'
         when 'service.recovered' then named.service || ' is UP again'
-        when 'service.reminder' then 'Reminder: ' || named.service || ' is still DOWN'
+        when 'service.reminder' then 'Reminder' || coalesce(' ' || (event.data ->> 'reminder'), '') || ': ' || named.service || ' is still DOWN'
         when 'service.escalated' then 'Escalated: ' || named.service || ' is DOWN and nobody has acknowledged it'
         when 'service.degraded' then named.service || ' is DEGRADED'
         when 'service.restored' then named.service || ' is no longer DEGRADED'

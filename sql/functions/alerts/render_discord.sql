@@ -18,7 +18,7 @@ return uptuple.json_request(
       else '{"parse": ["everyone"]}'::json
     end,
     'embeds', json_build_array(json_build_object(
-      'title', uptuple.clip(uptuple.notice_sign(event) || ' ' || uptuple.escape_markdown(uptuple.clip(uptuple.notice_title(event), 200)), 250),
+      'title', uptuple.clip(uptuple.notice_sign(event) || ' ' || uptuple.escape_markdown(uptuple.notice_title(event)), 256),
       'description', nullif(uptuple.escape_markdown(uptuple.clip(uptuple.notice_text(event), 1900)), ''),
       'url', uptuple.notice_url(event),
       'color', ('x' || lpad(ltrim(uptuple.notice_colour(event), '#'), 8, '0'))::bit(32)::integer,

@@ -16,7 +16,7 @@ return uptuple.json_request(
     'link_preview_options', json_build_object('is_disabled', true),
     'text', concat_ws(E'\n',
       uptuple.notice_sign(event) || ' <b>' || uptuple.escape_html(uptuple.clip(uptuple.notice_title(event), 200)) || '</b>',
-      nullif(uptuple.escape_html(uptuple.clip(uptuple.notice_text(event), 1700)), ''),
+      nullif(uptuple.escape_html(uptuple.clip(uptuple.notice_text(event), 3500)), ''),
       '<a href="' || uptuple.escape_html(uptuple.notice_url(event)) || '">Open Uptuple</a>'
     )
   )),
