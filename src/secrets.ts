@@ -145,7 +145,7 @@ function encodeFor(before: string, after: string, value: string): string {
   if (authority < 0) return value;
   const behind = before.slice(authority + 3);
   if (/[?#]/.test(behind)) return encodeURIComponent(value);
-  if (behind.includes("/")) return encodeURIComponent(value).replaceAll("%2F", "/");
+  if (behind.includes("/")) return encodeURIComponent(value).replaceAll("%2F", "/").replaceAll("%3A", ":");
   const inUserinfo = /^[^/?#]*@/.test(after);
   return inUserinfo ? encodeURIComponent(value) : value;
 }

@@ -219,3 +219,23 @@ Deno.test("a notice is claimed while its channel is being removed: nothing is se
   assert.deepEqual(await claiming, []);
   assert.deepEqual(await deliveries(owner), ["ops shop FAILED DISCARDED"]);
 });
+
+Deno.test("two sweeps find dead notices at once: the other channel is told once, and nobody waits", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addChannel(owner, "ops");
+  await addChannel(owner, "boss");
+  await owner`select uptuple.test_channel('ops')`;
+  await answer(owner, (await claim(owner))[0]!, { status: 422 });
+  const first = await database.connect();
+  const second = await database.connect();
+
+  await first`begin`;
+  await first`select * from uptuple.sweep()`;
+  await second`select * from uptuple.sweep()`;
+  await first`commit`;
+  await second`select * from uptuple.sweep()`;
+
+  const told = await owner`select kind, severity from uptuple.event where kind = 'deliveries.dead'`;
+  assert.deepEqual([...told], [{ kind: "deliveries.dead", severity: "warning" }]);
+});

@@ -34,6 +34,19 @@ Deno.test("the log's level and format may come in either order", () => {
   assert.deepEqual(read({ UPTUPLE_LOG: "json, debug" }).log, { level: "debug", format: "json" });
 });
 
+Deno.test("the public URL is the address of a page, and anything else is refused with the cure", () => {
+  assert.equal(read({ UPTUPLE_PUBLIC_URL: "https://status.example.com" }).publicUrl, "https://status.example.com");
+  for (
+    const value of ["status.example.com", "ftp://x/", "https://x/?a", "https://x/#a", "https://me@x/", "https://a b/"]
+  ) {
+    assert.throws(() => read({ UPTUPLE_PUBLIC_URL: value }), {
+      name: "ConfigError",
+      message:
+        `UPTUPLE_PUBLIC_URL is "${value}", and must be the address that people open, such as https://status.example.com/.`,
+    });
+  }
+});
+
 Deno.test("two processes of one machine have different names", () => {
   assert.notEqual(read({}).worker, read({}).worker);
 });

@@ -181,3 +181,18 @@ Deno.test("a server that goes down later is waited for, and the program carries 
   });
   await sql.end({ timeout: 1 });
 });
+
+Deno.test("a start with UPTUPLE_PUBLIC_URL stores where notices link to, and one without leaves that as it is", async () => {
+  await using database = await testDatabase();
+  const publicUrl = async () => (await database.owner`select public_url from uptuple.setting`)[0].public_url;
+  const env = { PORT: freePort(), DATABASE_URL: database.url };
+  {
+    await using _program = startProgram({ env: { ...env, UPTUPLE_PUBLIC_URL: "https://status.example.com" } });
+    await until("the URL is stored", async () => await publicUrl() === "https://status.example.com/");
+  }
+  await using _program = startProgram({ env });
+  await until("the program works", async () => {
+    return (await database.owner`select from uptuple.workers where state = 'ALIVE'`).length > 0;
+  });
+  assert.equal(await publicUrl(), "https://status.example.com/");
+});

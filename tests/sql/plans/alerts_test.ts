@@ -99,3 +99,34 @@ Deno.test("claiming and answering notices reads those notices and no others, wha
   await owner`vacuum uptuple.delivery`;
   await check(0, "analysed while 200,000 waited, nothing waits");
 });
+
+Deno.test("looking for channels whose notices are dead reads what is dead and nothing that waits, whatever the statistics say", async (t) => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addChannel(owner);
+  await owner`select uptuple.add_channel(name => 'boss', url => 'http://127.0.0.1:9/hook')`;
+  await using early = await explainedConnection(database.url);
+
+  async function check(told: number, when: string): Promise<void> {
+    await t.step(when, async () => {
+      let found = 0;
+      const work = await early.explain(async (sql) => {
+        const [row] = await sql<{ told: number }[]>`select uptuple.tell_dead_deliveries() as told`;
+        found = row?.told ?? -1;
+      });
+      assert.equal(found, told);
+      assertBounded(work, 10, `tell_dead_deliveries ${when}`);
+    });
+  }
+
+  await check(0, "no statistics, nothing there");
+  await owner`analyze`;
+  await addNotices(owner, MANY / 2);
+  await check(0, "analysed while it was empty, 200,000 notices wait");
+  await owner`
+    update uptuple.delivery set state = 'DEAD', finished_at = clock_timestamp(), last_cause = 'HTTP 422'
+    where id in (select id from uptuple.delivery order by id limit 5)`;
+  await check(2, "some are dead");
+  await owner`analyze`;
+  await check(0, "they have been told");
+});
