@@ -3,7 +3,6 @@ create or replace function uptuple.duration_text(seconds numeric)
 returns text
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return case
   when seconds < 60 then round(seconds) || ' s'
   when seconds < 3600 then div(seconds, 60) || ' min ' || div(mod(seconds, 60), 1) || ' s'

@@ -14,7 +14,6 @@ create or replace function uptuple.json_request(
 returns jsonb
 language sql
 stable
-set search_path = pg_catalog, pg_temp
 return jsonb_build_object(
   'method', 'POST',
   'url', url,

@@ -3,7 +3,6 @@ create or replace function uptuple.notice_colour(event uptuple.event)
 returns text
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return case
   when uptuple.notice_resolves(event) then '#2e7d32'
   when event.severity = 'critical' then '#c62828'

@@ -6,7 +6,6 @@ create or replace function uptuple.notice_key(event uptuple.event)
 returns text
 language sql
 stable
-set search_path = pg_catalog, pg_temp
 return 'uptuple-' || (select left(setting.installation_id::text, 8) from uptuple.setting) || '-' || case
   when event.incident_id is not null then 'incident-' || event.incident_id
   when uptuple.notice_subject(event) in ('down', 'degraded', 'flapping', 'unknown', 'certificate') and event.service_id is not null

@@ -3,7 +3,6 @@ create or replace function uptuple.notice_resolves(event uptuple.event)
 returns boolean
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return event.kind in ('service.recovered', 'service.restored', 'service.stable', 'service.known', 'worker.trusted');
 
 comment on function uptuple.notice_resolves(uptuple.event) is 'Whether an event is the good end of a trouble.';

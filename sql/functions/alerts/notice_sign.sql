@@ -3,7 +3,6 @@ create or replace function uptuple.notice_sign(event uptuple.event)
 returns text
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return case
   when uptuple.notice_resolves(event) then U&'\+01F7E2'
   when event.severity = 'critical' then U&'\+01F534'

@@ -5,7 +5,6 @@ create or replace function uptuple.notice_subject(event uptuple.event)
 returns text
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return case event.kind
   when 'service.failed' then 'down'
   when 'service.recovered' then 'down'

@@ -5,7 +5,6 @@ create or replace function uptuple.notice_text(event uptuple.event)
 returns text
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return (
   with named as (
     select

@@ -5,7 +5,6 @@ create or replace function uptuple.notice_title(event uptuple.event)
 returns text
 language sql
 immutable
-set search_path = pg_catalog, pg_temp
 return (
   with named as (
     select coalesce(event.data ->> 'service', case when event.data ? 'count' then (event.data ->> 'count') || ' services' end, 'a service')

@@ -3,7 +3,6 @@ create or replace function uptuple.notice_url(event uptuple.event)
 returns text
 language sql
 stable
-set search_path = pg_catalog, pg_temp
 return (select setting.public_url from uptuple.setting where event.event_id is not null);
 
 comment on function uptuple.notice_url(uptuple.event) is 'Where a person reads more about an event; null without a public URL.';
