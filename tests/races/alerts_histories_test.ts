@@ -17,6 +17,8 @@ async function playHistory(sql: TestSql, seed: number, steps: number): Promise<A
   for (const { name, strict, maxAttempts } of CHANNELS) {
     await addChannel(sql, name, { ordering: strict ? "strict" : "incident", maxAttempts });
   }
+  // Notices about dead notices are not in the model: they have just been told.
+  await sql`update uptuple.channel set dead_told_at = clock_timestamp()`;
   /** What couriers hold, also after their leases have ended. */
   const held: { claimed: ClaimedAlert; delivery: ModelDelivery; ended: boolean }[] = [];
   const eventIds = new Map<string, number>();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { DeliveryAnswer, MailRequest } from "../../../src/alerts/notice.ts";
 import { PostStoppedError } from "../../../src/alerts/post_notice.ts";
-import { denyNetworks } from "../../../src/jobs/network_policy.ts";
+import { networkPolicy } from "../../../src/jobs/network_policy.ts";
 import { authority, selfSigned } from "../../support/certificates.ts";
 import { mailServer, type MailServerOptions } from "../../support/mail_server.ts";
 import { assertFailed, post, type PostingOptions } from "../../support/posting.ts";
@@ -201,7 +201,7 @@ Deno.test("a connection that breaks is no answer", async () => {
 
 Deno.test("an address that the network policy denies is not connected to", async () => {
   await using server = await mailServer();
-  const reported = await send(mailFor(server.port), { policy: denyNetworks(["127.0.0.0/8", "::1/128"]) });
+  const reported = await send(mailFor(server.port), { policy: networkPolicy({ deny: ["127.0.0.0/8", "::1/128"] }) });
   assertFailed(reported, "policy.denied", /denied network/);
   assert.deepEqual(server.commands, []);
 });

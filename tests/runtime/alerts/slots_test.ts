@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createAlertLoop } from "../../../src/alerts/alert_loop.ts";
 import { connect } from "../../../src/database/connect.ts";
 import { NODE_TRANSPORT } from "../../../src/jobs/http/transport.ts";
+import { networkPolicy } from "../../../src/jobs/network_policy.ts";
 import { secretStore } from "../../../src/secrets.ts";
 import { createShift } from "../../../src/shift.ts";
 import { testDatabase } from "../../support/database.ts";
@@ -17,6 +18,7 @@ function delivering(url: string): AsyncDisposable {
     worker: "courier",
     secrets: secretStore(() => undefined),
     transport: () => Promise.resolve(NODE_TRANSPORT),
+    policy: networkPolicy(),
   });
   const shift = createShift();
   shift.extend(60_000);
