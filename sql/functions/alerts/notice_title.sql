@@ -25,7 +25,8 @@ return (
         when 'service.stable' then named.service || ' is stable again'
         when 'service.unknown' then named.service || case when named.are_many then ' are UNKNOWN' else ' is UNKNOWN' end
         when 'service.known' then named.service || case when named.are_many then ' are' else ' is' end || ' known again'
-        when 'certificate.expiring' then 'The certificate of ' || named.service || ' expires soon'
+        when 'certificate.expiring' then 'The certificate of ' || named.service
+          || case when jsonb_typeof(event.data -> 'days_left') = 'number' and event.data -> 'days_left' < '0' then ' has expired' else ' expires soon' end
         when 'worker.quarantined' then 'The runtime ' || coalesce(event.data ->> 'worker', '?') || ' is quarantined'
         when 'worker.trusted' then 'The runtime ' || coalesce(event.data ->> 'worker', '?') || ' is trusted again'
         when 'deliveries.dead' then 'Notices to the channel ' || coalesce(event.data ->> 'channel', '?') || ' are dead'

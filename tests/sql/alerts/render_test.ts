@@ -136,6 +136,18 @@ Deno.test("each kind of event has a title of its own, in one line", async () => 
   assert.ok(titles.has("inv entory \ufffd is DOWN"), [...titles].join("\n"));
 });
 
+Deno.test("a certificate that has ended is not said to expire soon", async () => {
+  await using database = await everyKind();
+  for (const [days_left, words] of [[3, "expires soon"], [0, "expires soon"], [-1, "has expired"]] as const) {
+    const { mail } = await rendered(database.owner, "email", {
+      kind: "certificate.expiring",
+      severity: "warning",
+      data: { service: "inventory", days_left },
+    });
+    assert.equal(mail.subject, `The certificate of inventory ${words}`);
+  }
+});
+
 Deno.test("an event that brings its own title and text is told in those words", async () => {
   await using database = await everyKind();
   const { mail } = await rendered(database.owner, "email", {
