@@ -117,6 +117,21 @@ where event.applied_order is not null
   )
 
 union all
+select 'a runtime in quarantine makes no service fail', format('service %s, slot %s, runtime %s', result.service_id, result.scheduled_slot, worker.name)
+from uptuple.worker
+join uptuple.result on result.worker = worker.name and result.recorded_at > worker.quarantined_at
+where result.status = 'DOWN' and result.purpose <> 'MANUAL'
+
+union all
+select 'a quarantine has its notice', format('runtime %s, since %s', worker.name, worker.quarantined_at)
+from uptuple.worker
+where worker.quarantined_at > clock_timestamp() - interval '399 days'
+  and not exists (
+    select from uptuple.event
+    where event.kind = 'worker.quarantined' and event.occurred_at = worker.quarantined_at and event.data ->> 'worker' = worker.name
+  )
+
+union all
 select 'a notice is sent after the older ones of its lane', format('delivery %s was sent before delivery %s', later.id, earlier.id)
 from uptuple.delivery later
 join uptuple.delivery earlier

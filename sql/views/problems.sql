@@ -56,6 +56,12 @@ from (
   where state = 'LOST'
 
   union all
+  select 8, 'warning', format('The runtime %s is in quarantine since %s, and its checks are INCONCLUSIVE: %s', worker, uptuple.iso_time(quarantined_at), quarantine_reason),
+    format('Look at the network of its machine. It comes back by itself, or with select uptuple.trust_worker(%L);', worker)
+  from uptuple.workers
+  where state = 'ALIVE' and trust = 'QUARANTINED'
+
+  union all
   select 9, 'warning', format('A snapshot is held for %s minutes, and keeps vacuum from cleaning up: %s.',
       floor(extract(epoch from snapshot.age) / 60), snapshot.holder),
     'End that transaction, or select pg_terminate_backend(...) with its session''s number; idle_in_transaction_session_timeout prevents it.'
@@ -73,6 +79,6 @@ from (
 order by problem.rank, problem.problem;
 
 comment on view uptuple.problems is
-  'What is wrong with the monitor itself (no service, nobody to tell, suspended channels, dead notices, lost runtimes, a backlog, an old snapshot, roll-ups that fall behind), with the cure.';
+  'What is wrong with the monitor itself (no service, nobody to tell, suspended channels, dead notices, lost or quarantined runtimes, a backlog, an old snapshot, roll-ups that fall behind), with the cure.';
 
 grant select on uptuple.problems to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -82,7 +82,7 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
 
   /** How long to sleep: until the next due time that SQL names, and not longer than a poll. */
   async function untilNextDue(): Promise<number> {
-    const [next] = await database.query<{ ms: number | null }>`select uptuple.next_job_due(${region}) as ms`;
+    const [next] = await database.query<{ ms: number | null }>`select uptuple.next_job_due(${region}, ${worker}) as ms`;
     return Math.min(Math.max(next?.ms ?? POLL_MS, PAUSE_MS), POLL_MS);
   }
 

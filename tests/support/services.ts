@@ -209,7 +209,11 @@ export async function letTimePass(sql: TestSql, seconds: number): Promise<void> 
       update uptuple.worker
       set started_at = started_at - make_interval(secs => ${seconds}),
           seen_at = seen_at - make_interval(secs => ${seconds}),
-          completed_at = completed_at - make_interval(secs => ${seconds})`;
+          completed_at = completed_at - make_interval(secs => ${seconds}),
+          canary_at = canary_at - make_interval(secs => ${seconds}),
+          quarantined_at = quarantined_at - make_interval(secs => ${seconds}),
+          trusted_at = trusted_at - make_interval(secs => ${seconds}),
+          sampled_at = sampled_at - make_interval(secs => ${seconds})`;
     await tx`
       update uptuple.maintenance_window
       set starts_at = starts_at - make_interval(secs => ${seconds}),
@@ -225,6 +229,8 @@ export async function letTimePass(sql: TestSql, seconds: number): Promise<void> 
       set held_until = held_until - make_interval(secs => ${seconds}),
           due_at = due_at - make_interval(secs => ${seconds})
       where held_until is not null`;
+    await tx`update uptuple.worker_contradiction set noted_at = noted_at - make_interval(secs => ${seconds})`;
+    await tx`update uptuple.second_look set noted_at = noted_at - make_interval(secs => ${seconds})`;
     await tx`update uptuple.enqueue_cursor set enqueued_until = enqueued_until - ${seconds}`;
     // What was added up belongs to hours that are others now: it is to be added up anew.
     await tx`delete from uptuple.service_hour`;

@@ -9,7 +9,10 @@
 -- * A DOWN whose window lies in maintenance opens nothing: it ends the failure streak, so that one that goes on after the end is told once the
 --   threshold is met by windows that started after it. An incident that is open already goes on and may close. Only such a DOWN looks
 --   for maintenance, first of all whether there is any.
--- Writes result, service_state, incident; through write_notices event and delivery; through enqueue_confirmations job.
+-- * If only one runtime said DOWN so far, and it has a trusted colleague, the incident waits for the next DOWN, whoever says it. An UP
+--   instead, by another one, contradicts it. A DOWN by hand waits for nobody.
+-- Writes result, service_state, incident; through write_notices event and delivery; through enqueue_confirmations job and second_look;
+-- through note_contradictions worker_contradiction.
 --
 -- Steps that build on one another are subqueries, kept apart by OFFSET 0: as four materialised CTEs of wide rows they took 2 us a result
 -- more, and incidents as parts of the same statement 1 us, for results that open or close none. States and services are looked up row by
@@ -31,6 +34,10 @@ declare
   now_second constant bigint := floor(extract(epoch from at));
   transitions uptuple.transition[];
   unconfirmed bigint[];
+  unconfirmed_by text[];
+  contradicted text[];
+  contradicted_by text[];
+  contradicted_on bigint[];
   changed_jobs bigint[];
   changed_to text[];
 begin
@@ -44,14 +51,25 @@ begin
       end as new_status
     from (
       select counted.*,
-        applies and not is_up and incident_id is null and new_failures >= failure_threshold as opens,
+        case
+          when applies and not is_up and incident_id is null and new_failures >= failure_threshold then
+            is_manual or cardinality(new_failing_workers) > 1 or not after_gap and failure_streak >= failure_threshold
+            or not uptuple.has_colleague(worker, region)
+          else false
+        end as opens,
         applies and is_up and incident_id is not null and new_successes >= recovery_threshold as closes
       from (
         select judged.*,
           is_newest and has_verdict and (is_up or purpose <> 'REQUEST') as applies,
           case when is_up or is_excused then 0 when after_gap then 1 else least(failure_streak + 1, failure_threshold) end as new_failures,
           case when not is_up then 0 when after_gap then 1 else least(success_streak + 1, recovery_threshold) end as new_successes,
-          case when is_up or is_excused then null when after_gap or failure_streak = 0 then happened_at else streak_started_at end as began_at
+          case when is_up or is_excused then null when after_gap or failure_streak = 0 then happened_at else streak_started_at end as began_at,
+          case
+            when is_up or is_excused then null
+            when after_gap or failure_streak = 0 then array[worker]
+            when worker = any (failing_workers) or cardinality(failing_workers) > 1 then failing_workers
+            else failing_workers || worker
+          end as new_failing_workers
         from (
           select current.*,
             enabled and (is_manual or last_slot is null or scheduled_slot > last_slot or last_slot > now_second + 2 * interval_seconds)
@@ -73,7 +91,8 @@ begin
             from unnest(records) given
             cross join lateral (
               select state.ctid as state_row_id, state.status as old_status, state.failure_streak, state.success_streak,
-                state.streak_started_at, state.last_slot, state.last_at, state.applied_count, state.incident_id
+                state.streak_started_at, state.last_slot, state.last_at, state.applied_count, state.incident_id,
+                state.failing_workers
               from uptuple.service_state state
               where state.service_id = given.service_id and state.region = given.region
               offset 0
@@ -108,6 +127,7 @@ begin
         since = case when moved.new_status <> moved.old_status then at else state.since end,
         failure_streak = case when moved.applies then moved.new_failures else state.failure_streak end,
         success_streak = case when moved.applies then moved.new_successes else state.success_streak end,
+        failing_workers = case when moved.applies then moved.new_failing_workers else state.failing_workers end,
         streak_started_at = case when moved.applies then moved.began_at else state.streak_started_at end,
         last_slot = case when moved.applies and not moved.is_manual then moved.scheduled_slot else state.last_slot end,
         last_at = case when moved.applies then moved.happened_at else state.last_at end,
@@ -131,14 +151,20 @@ begin
       order by service_id, region
     ) filter (where opens or closes),
     array_agg(service_id order by service_id) filter (where is_unconfirmed),
+    array_agg(worker order by service_id) filter (where is_unconfirmed),
+    array_agg(failing_workers[1]) filter (where is_contradiction),
+    array_agg(worker) filter (where is_contradiction),
+    array_agg(service_id) filter (where is_contradiction),
     array_agg(notable.job_id) filter (where new_status <> old_status),
     array_agg(new_status) filter (where new_status <> old_status)
-  into transitions, unconfirmed, changed_jobs, changed_to
+  into transitions, unconfirmed, unconfirmed_by, contradicted, contradicted_by, contradicted_on, changed_jobs, changed_to
   from (
-    select moved.*, new_incident_id is null and (applies and not is_up and not is_excused or is_newest and not has_verdict and failure_streak > 0) as is_unconfirmed
+    select moved.*, new_incident_id is null and (applies and not is_up and not is_excused or is_newest and not has_verdict and failure_streak > 0) as is_unconfirmed,
+      applies and is_up and not is_manual and failure_streak > 0 and not after_gap and incident_id is null
+        and cardinality(failing_workers) = 1 and failing_workers[1] <> worker as is_contradiction
     from moved
   ) notable
-  where opens or closes or is_unconfirmed or new_status <> old_status;
+  where opens or closes or is_unconfirmed or is_contradiction or new_status <> old_status;
 
   if transitions is not null then
     insert into uptuple.incident (id, service_id, region, started_at, opened_at, opened_order, code, reason)
@@ -161,7 +187,10 @@ begin
     perform uptuple.write_notices(transitions);
   end if;
   if unconfirmed is not null then
-    perform uptuple.enqueue_confirmations(unconfirmed);
+    perform uptuple.enqueue_confirmations(unconfirmed, unconfirmed_by);
+  end if;
+  if contradicted is not null then
+    perform uptuple.note_contradictions(contradicted, contradicted_by, contradicted_on);
   end if;
   return query select * from unnest(changed_jobs, changed_to);
 end

@@ -1,9 +1,10 @@
 -- Lease up to max_jobs due jobs of a region to a worker, each with a fresh token and for 30 s from now.
 --
 -- Eligible alike: READY and due, and RUNNING with an ended lease. An attempt counts here, so that a job that kills its worker ends. A
--- window whose successor is due, and a job whose third lease ended, are left to end_jobs and never probed late.
+-- window whose successor is due, and a job whose third lease ended, are left to end_jobs and never probed late. What a worker has just seen
+-- fail is left to others for ten seconds, half an interval at most; one in quarantine claims what sample_allowance says.
 -- Race, two claims at once: SKIP LOCKED gives each its own rows, and rows are locked before they are updated.
--- Called by every runtime; claim no more than there are free slots. Writes job.
+-- Called by every runtime; claim no more than there are free slots. Writes job, and worker for one in quarantine.
 --
 -- The locking select stands in a materialised CTE, in exactly the claim index's order, and the plan is pinned: as a SQL function the
 -- unknown limit made the planner sort the whole table, 30 claims a second. JIT is off, since servers before 18 give a plan without a way
@@ -43,11 +44,19 @@ declare
   lease constant interval := interval '30 s';
   at constant timestamptz := clock_timestamp();
   now_second constant bigint := floor(extract(epoch from at));
+  at_most integer := max_jobs;
 begin
   perform uptuple.check_name('worker', claimer);
   if (max_jobs between 1 and 1000) is not true then
     raise exception 'max_jobs is %, and must be between 1 and 1000', coalesce(max_jobs::text, 'null')
       using errcode = 'invalid_parameter_value', hint = 'Claim no more than there are free slots.';
+  end if;
+
+  if exists (select from uptuple.worker blind where blind.name = claimer and blind.quarantined_at is not null) then
+    at_most := uptuple.sample_allowance(claimer, from_region, max_jobs);
+    if at_most = 0 then
+      return;
+    end if;
   end if;
 
   return query
@@ -60,8 +69,9 @@ begin
       and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
       and job.attempts < 3
       and (job.attempts > 0 or job.purpose <> 'GRID' or job.due_at + make_interval(secs => job.interval_seconds) > at)
+      and (job.avoid_worker is null or job.avoid_worker <> claimer or job.due_at + make_interval(secs => least(job.interval_seconds / 2.0, 10)) <= at)
     order by job.region, job.due_at, job.id
-    limit max_jobs
+    limit at_most
     for no key update skip locked
   ),
   leased as (

@@ -29,6 +29,7 @@ declare
   observations jsonb[];
   row_ids tid[];
   records uptuple.health_record[];
+  has_failures boolean;
   accepted bigint[];
   changed_jobs bigint[];
   changed_to text[];
@@ -94,8 +95,9 @@ begin
         judged.worker,
         uptuple.observed_detail(judged.observation, (judged.verdict).outcomes)
       )::uptuple.health_record
-    )
-  into accepted, records
+    ),
+    bool_or((judged.verdict).status = 'DOWN')
+  into accepted, records, has_failures
   from (
     select done.*, uptuple.evaluate_observation(revision.config, done.observation) as verdict
     from done
@@ -108,6 +110,9 @@ begin
     order by done.scheduled_slot, done.position
   ) judged;
 
+  if has_failures or records is not null and exists (select from uptuple.worker blind where blind.quarantined_at is not null) then
+    records := uptuple.doubt_results(records);
+  end if;
   if records is not null then
     select array_agg(change.job_id), array_agg(change.became) into changed_jobs, changed_to
     from uptuple.record_results(records) change;

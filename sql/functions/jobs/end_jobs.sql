@@ -25,6 +25,7 @@ declare
   oldest_until timestamptz;
   ended_here integer;
   unanswered bigint[];
+  unanswered_by text[];
   ended integer := 0;
 begin
   for region_name in select name from uptuple.region order by name loop
@@ -64,15 +65,16 @@ begin
           error = coalesce(job.error, case when job.attempts > 0 then 'the last lease ended without an answer' end)
       from over
       where job.ctid = over.row_id and job.scheduled_slot = over.scheduled_slot
-      returning job.service_id, job.state
+      returning job.service_id, job.state, job.worker
     )
-    select count(*), array_agg(distinct done.service_id) filter (where done.state = 'FAILED')
-    into ended_here, unanswered
+    select count(*), array_agg(done.service_id) filter (where done.state = 'FAILED'),
+      array_agg(done.worker) filter (where done.state = 'FAILED')
+    into ended_here, unanswered, unanswered_by
     from done;
 
     ended := ended + ended_here;
     if unanswered is not null then
-      perform uptuple.enqueue_confirmations(unanswered);
+      perform uptuple.enqueue_confirmations(unanswered, unanswered_by);
     end if;
   end loop;
   return ended;

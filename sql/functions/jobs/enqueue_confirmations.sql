@@ -1,9 +1,11 @@
--- While a service fails below its threshold, make the next check come sooner than the grid has it.
+-- While a service fails without an incident, make its next check come sooner than the grid has it, and from another runtime.
 --
--- A CONFIRM job outside the grid, due confirm_seconds from now (default: the smaller of the interval and 30 s), unless the grid's next
--- window is as near or one waits already. So a service checked daily is announced after minutes and not after three days. Called by
--- apply_results, and by retry_jobs and end_jobs for services whose check has just FAILED. Writes job.
-create or replace function uptuple.enqueue_confirmations(service_ids bigint[])
+-- Sooner: a CONFIRM job outside the grid, due confirm_seconds from now (default: the smaller of the interval and 30 s), unless the grid's
+-- next window is as near or one waits already. So a service checked daily is announced after minutes and not after three days. From
+-- another: who saw it fail, workers, lets its trusted colleagues go first, if it has any; in a window that is not made yet, enqueue_jobs
+-- sees to that, told by second_look. Called by apply_results, and by retry_jobs and end_jobs for services whose check has just FAILED.
+-- Writes job and second_look. A waiting job that somebody holds is skipped: he may be waiting for a state that the caller holds.
+create or replace function uptuple.enqueue_confirmations(service_ids bigint[], workers text[] default '{}')
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -23,13 +25,13 @@ begin
   insert into uptuple.job (scheduled_slot, service_id, region, revision, interval_seconds, purpose, due_at)
   select confirm_slot, service.id, state.region, service.revision, service.interval_seconds, 'CONFIRM',
     to_timestamp(confirm_slot + service.phase_ms / 1000.0)
-  from unnest(service_ids) given (id)
+  from (select distinct given.id from unnest(service_ids) given (id)) given
   join uptuple.service on service.id = given.id and service.enabled and service.probed
   cross join unnest(service.regions) region_name
   join uptuple.service_state state
     on state.service_id = service.id
     and state.region = region_name
-    and state.failure_streak between 1 and service.failure_threshold - 1
+    and state.failure_streak > 0
     and state.incident_id is null
   cross join lateral (
     select now_second + coalesce(service.confirm_seconds, least(service.interval_seconds, 30)) as confirm_slot,
@@ -52,11 +54,15 @@ begin
     )
   order by confirm_slot, service.id
   on conflict on constraint job_window_key do nothing;
+
+  if cardinality(workers) > 0 then
+    perform uptuple.ask_others(service_ids, workers);
+  end if;
 end
 $function$;
 
-comment on function uptuple.enqueue_confirmations(bigint[]) is
-  'Makes the next check of those of the services that are failing below their threshold come after confirm_every, if the grid would be '
-  'later and no such check waits yet.';
+comment on function uptuple.enqueue_confirmations(bigint[], text[]) is
+  'Makes the next check of those of the services that fail without an incident come after confirm_every, if the grid would be later and no '
+  'such check waits yet, and go to another runtime than the one of workers that saw it fail, if there is one.';
 
-revoke execute on function uptuple.enqueue_confirmations(bigint[]) from public;
+revoke execute on function uptuple.enqueue_confirmations(bigint[], text[]) from public;

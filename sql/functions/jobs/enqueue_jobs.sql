@@ -3,7 +3,7 @@
 -- One producer at a time works: the others find the cursor's row locked and return 0. Two that work all the same make one job per
 -- window, by the unique key, and insert in one order, since two that insert in opposed orders would deadlock. Time when nobody
 -- enqueued is not replayed: after it each service gets its present window and no more.
--- Called by every runtime about once a second. Writes enqueue_cursor and job.
+-- Called by every runtime about once a second. Writes enqueue_cursor, job and second_look.
 --
 -- The order is that of the claims, so that a claim finds its rows side by side: by service id instead, each row of a batch was in a page
 -- of its own, and claim and complete took 13 us a job more (of 156). A day's partition that somebody analysed while it was empty is
@@ -44,6 +44,10 @@ begin
 
   if enqueued > 0 and exists (select from pg_catalog.pg_class where pg_class.oid = to_regclass('uptuple.' || today) and pg_class.reltuples = 0) then
     execute format('analyze uptuple.%I', today);
+  end if;
+
+  if exists (select from uptuple.second_look) then
+    perform uptuple.prefer_others(since_slot, until_slot);
   end if;
 
   update uptuple.enqueue_cursor set enqueued_until = greatest(since_slot, until_slot);

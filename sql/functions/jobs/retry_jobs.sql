@@ -17,6 +17,7 @@ as $function$
 declare
   answer record;
   unanswered bigint[];
+  unanswered_by text[];
 begin
   for answer in
     with given as materialized (
@@ -47,9 +48,9 @@ begin
         and job.scheduled_slot = locked.scheduled_slot
         and job.owner_token = locked.owner_token
         and job.due_at > clock_timestamp()
-      returning job.id, locked.owner_token, job.state, job.service_id
+      returning job.id, locked.owner_token, job.state, job.service_id, job.worker
     )
-    select given.job_id, coalesce(moved.state, 'REFUSED') as outcome, moved.service_id
+    select given.job_id, coalesce(moved.state, 'REFUSED') as outcome, moved.service_id, moved.worker
     from given
     left join moved on moved.id = given.job_id and moved.owner_token = given.owner_token
     order by given.position
@@ -59,11 +60,12 @@ begin
     return next;
     if outcome = 'FAILED' then
       unanswered := unanswered || answer.service_id;
+      unanswered_by := unanswered_by || answer.worker;
     end if;
   end loop;
 
   if unanswered is not null then
-    perform uptuple.enqueue_confirmations(unanswered);
+    perform uptuple.enqueue_confirmations(unanswered, unanswered_by);
   end if;
 end
 $function$;

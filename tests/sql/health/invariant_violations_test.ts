@@ -50,6 +50,14 @@ const breaches: Record<string, string[]> = {
     "update uptuple.event set id = 1000 + id where kind = 'service.failed'",
   ],
   "a notice has the result that caused it": ["delete from uptuple.result where applied_order = 4"],
+  "a runtime in quarantine makes no service fail": [
+    `update uptuple.worker set quarantined_at = '-infinity';
+     update uptuple.result set worker = 'blind', status = 'DOWN' where job_id is not null`,
+  ],
+  "a quarantine has its notice": [
+    "delete from uptuple.event where kind = 'worker.quarantined'",
+    "update uptuple.worker set quarantined_at = clock_timestamp()",
+  ],
   "a notice is sent after the older ones of its lane": [
     `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp() where id = 2;
      update uptuple.delivery set state = 'READY', finished_at = null where id = 1`,
@@ -134,7 +142,10 @@ const dropConstraints = `
     alter table uptuple.event alter column id drop identity;
   end $$`;
 
-/** A service with a job, an incident that is over and told, one whose incident is open, a task that was run and two that run. */
+/**
+ * A service with a job, an incident that is over and told, one whose incident is open, a runtime in quarantine, a task that was run
+ * and two that run.
+ */
 async function soundHistory(): Promise<TestDatabase> {
   const database = await testDatabase();
   const { owner } = database;
@@ -148,6 +159,10 @@ async function soundHistory(): Promise<TestDatabase> {
   await recover(owner, "shop");
   await record(owner, "cart", "UP");
   await fail(owner, "cart");
+  await owner`
+    select uptuple.report_worker(
+      'blind', 'default', '{probe}', 1, unanswered => 2, canary => '[{"host": "a", "observation": {"error": {"code": "dns"}}}]'
+    )`;
   await owner`select uptuple.ensure_partitions()`;
   await owner`
     insert into uptuple.task (name, kind, interval_ms, function)

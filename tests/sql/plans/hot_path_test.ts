@@ -12,10 +12,12 @@ const BATCH = 50;
 const PAGES_FOR_NOTHING = 4000;
 /** Pages for each job that is claimed or completed: some 10 rows written or read, through indexes of up to three levels. */
 const PAGES_A_JOB = 60;
+/** Jobs that the claimer is to leave to another worker, in one of the checks. */
+const LEFT_TO_OTHERS = 300;
 /** Twice its 20,000 jobs, and those that were due in the very moment of the last one. */
 const END_JOBS_LOOKS_AT = 40_000 + SERVICES;
 /** Tables of a row or a few, which may be read in any way. */
-const SMALL_TABLES = new Set(["enqueue_cursor", "region", "channel"]);
+const SMALL_TABLES = new Set(["enqueue_cursor", "region", "channel", "second_look", "worker"]);
 
 /** Services with a day between windows, so that none of their jobs is MISSED; all but a few far from their next window. */
 async function addServices(sql: TestSql): Promise<void> {
@@ -146,8 +148,10 @@ async function checkHotPath({ sql, explain }: ExplainedConnection, waiting: numb
   );
 
   await checkLeaseFunctions({ sql, explain }, jobs, when);
+  await checkFailures({ sql, explain }, jobs, when);
 
-  const completions = jobs.map((job) => ({ ...job, observation: { status: 200, timings: { total: 5 } } }));
+  const certificate = { fingerprint256: "AA:01", not_after: "2099-12-31T23:59:59Z", names: [] };
+  const completions = jobs.map((job) => ({ ...job, observation: { status: 200, timings: { total: 5 }, certificate } }));
   let outcomes: string[] = [];
   const completed = await explain(async (sql) => {
     const answers = await sql<{ outcome: string }[]>`select * from uptuple.complete_jobs(${sql.json(completions)})`;
@@ -158,7 +162,9 @@ async function checkHotPath({ sql, explain }: ExplainedConnection, waiting: numb
   assertRows(completed, "job_claim", 0, `complete_jobs ${when}`);
   assertRows(completed, "job_pkey", 2 * due, `complete_jobs ${when}`);
   assertRows(completed, "service_state_pkey", 3 * due, `complete_jobs ${when}`);
-  assertRows(completed, "service_pkey", due, `complete_jobs ${when}`);
+  // For the state, for the certificate, and for the foreign key of one that is new.
+  assertRows(completed, "service_pkey", 3 * due, `complete_jobs ${when}`);
+  assertRows(completed, "service_certificate_pkey", due, `complete_jobs ${when}`);
   assertRows(completed, "service_revision_pkey", due, `complete_jobs ${when}`);
   assert.ok(completed.largestSort <= BATCH, `complete_jobs ${when} sorts ${completed.largestSort} rows`);
   assert.ok(
@@ -189,6 +195,41 @@ async function checkHotPath({ sql, explain }: ExplainedConnection, waiting: numb
   assertByIndex(enqueued, `enqueue_jobs ${when}`);
   assert.ok(made < 20, `${made} windows were made ${when}`);
   assertRows(enqueued, "service_schedule", made + 20, `enqueue_jobs ${when}`);
+}
+
+/** What a failure costs where another runtime is to look next, and what that one leaves to others; taken back afterwards. */
+async function checkFailures(
+  { sql, explain }: Pick<ExplainedConnection, "sql" | "explain">,
+  jobs: Claimed[],
+  when: string,
+): Promise<void> {
+  await sql.unsafe("begin");
+  try {
+    await sql`
+    insert into uptuple.worker (name, region, roles, release)
+    select unnest(array['tester', 'other']), 'default', '{probe}', 1`;
+    const observation = { error: { code: "connect.refused" }, timings: { total: 5 } };
+    const failures = jobs.map((job) => ({ ...job, observation }));
+    const failed = await explain((sql) => sql`select * from uptuple.complete_jobs(${sql.json(failures)})`);
+    assertByIndex(failed, `complete_jobs of failures ${when}`);
+    assertRows(failed, "job_claim", 0, `complete_jobs of failures ${when}`);
+    assertRows(failed, "service_state_pkey", 6 * jobs.length, `complete_jobs of failures ${when}`);
+    assert.ok(
+      failed.buffers < 2 * PAGES_FOR_NOTHING + jobs.length * 4 * PAGES_A_JOB,
+      `complete_jobs of failures ${when} looks at ${failed.buffers} pages`,
+    );
+
+    await sql`
+    insert into uptuple.job (scheduled_slot, service_id, due_at, revision, interval_seconds, region, avoid_worker)
+    select extract(epoch from clock_timestamp())::bigint - 3, id, clock_timestamp() - interval '3 s', 1, 86400, 'default', 'tester'
+    from uptuple.service order by id limit ${LEFT_TO_OTHERS}
+    on conflict do nothing`;
+    const claimed = await explain(claim);
+    assertByIndex(claimed, `claim_jobs beside jobs left to others ${when}`);
+    assertRows(claimed, "job_claim", LEFT_TO_OTHERS + 2 * BATCH, `claim_jobs beside jobs left to others ${when}`);
+  } finally {
+    await sql.unsafe("rollback");
+  }
 }
 
 /** What else one may do with leased jobs, each taken back afterwards. */
