@@ -30,6 +30,8 @@ export interface Config {
   log: { level: LogLevel; format: LogFormat | null };
   /** What probes and webhook posts may connect to. */
   networks: NetworkSettings;
+  /** What this runtime tries, now and then and when nothing answers its probes, to tell whether its own network is down. */
+  canaryUrls: string[];
   /** Called once a minute while the monitor vouches for itself, or null. */
   heartbeatUrl: string | null;
   /** Where people reach the pages, for links in notices, or null to leave the database's setting as it is. */
@@ -93,6 +95,7 @@ export function readConfig(variable: (name: string) => string | undefined): Conf
       deny: readNetworks("UPTUPLE_DENY_NETWORKS", setting("UPTUPLE_DENY_NETWORKS")),
       allow: readNetworks("UPTUPLE_ALLOW_NETWORKS", setting("UPTUPLE_ALLOW_NETWORKS")),
     },
+    canaryUrls: readCanaryUrls(setting("UPTUPLE_CANARY_URL")),
     heartbeatUrl: readHeartbeatUrl(setting("UPTUPLE_HEARTBEAT_URL")),
     publicUrl: readPublicUrl(setting("UPTUPLE_PUBLIC_URL")),
     viewerToken: readToken("UPTUPLE_VIEWER_TOKEN", setting("UPTUPLE_VIEWER_TOKEN")),
@@ -167,6 +170,21 @@ function readNetworks(name: string, value: string | null): string[] {
     }
   }
   return networks;
+}
+
+/** The message does not quote the URL, which may hold a password. */
+function readCanaryUrls(value: string | null): string[] {
+  const urls = (value ?? "").split(",").map((url) => url.trim()).filter((url) => url !== "");
+  for (const [index, url] of urls.entries()) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      const which = urls.length === 1 ? "is not" : `has an entry, number ${index + 1}, that is not`;
+      throw new ConfigError(
+        `UPTUPLE_CANARY_URL ${which} an http or https URL: give the whole URL of what answers whenever this runtime's network is well, ` +
+          "several separated by commas.",
+      );
+    }
+  }
+  return urls;
 }
 
 function readHeartbeatUrl(value: string | null): string | null {

@@ -7,6 +7,7 @@ import { enqueueJobs } from "./jobs/enqueue_loop.ts";
 import { createJobLoop } from "./jobs/job_loop.ts";
 import { transportChoice } from "./jobs/http/transport.ts";
 import { networkPolicy } from "./jobs/network_policy.ts";
+import { createSight } from "./jobs/sight.ts";
 import { RELEASE } from "./release.ts";
 import { secretStore } from "./secrets.ts";
 import { createShift, type Shift } from "./shift.ts";
@@ -46,7 +47,14 @@ export function createRuntime(
   const secrets = secretStore(variable);
   const transport = transportChoice(config.onDeploy);
   const policy = networkPolicy(config.networks);
-  const jobs = createJobLoop({ database, worker, region, secrets, transport, policy });
+  const sight = createSight({
+    canaries: roles.has("probe") ? config.canaryUrls : [],
+    secrets,
+    policy,
+    transport,
+    signal: stopping.signal,
+  });
+  const jobs = createJobLoop({ database, worker, region, secrets, transport, policy, sight, beforeFailures });
   const alerts = createAlertLoop({ database, worker, secrets, transport, policy });
   const tasks = createTaskLoop({ database, url, worker, tasksFile: config.tasksFile, variable });
   let shift: Shift | null = null;
@@ -62,15 +70,31 @@ export function createRuntime(
     await database.listen("uptuple_tasks", tasks.wake, tasks.wake);
   }
 
+  async function reportOnce(): Promise<void> {
+    const facts = sight.facts();
+    try {
+      await database.query`
+        select uptuple.report_worker(
+          ${worker}, ${region}, ${[
+        ...roles,
+      ]}, ${RELEASE}, ${jobs.takeAccepted()}, ${facts.unanswered}, ${facts.canary}::jsonb
+        )`;
+      sight.reported(facts);
+    } catch (error) {
+      logger.debug("This runtime could not report itself: {error}", { error });
+    }
+  }
+
+  /** What says that this runtime may be blind reaches the database before what it may have been blind to. */
+  async function beforeFailures(): Promise<void> {
+    if (await sight.lookTwice()) await reportOnce();
+  }
+
   async function report(shift: Shift): Promise<void> {
     const pause = createWake();
     while (!shift.over) {
-      try {
-        await database.query`
-          select uptuple.report_worker(${worker}, ${region}, ${[...roles]}, ${RELEASE}, ${jobs.takeAccepted()})`;
-      } catch (error) {
-        logger.debug("This runtime could not report itself: {error}", { error });
-      }
+      await sight.refresh();
+      await reportOnce();
       await pause.sleep(REPORT_MS, shift.stopped);
     }
   }

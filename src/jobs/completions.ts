@@ -33,8 +33,11 @@ const BATCH_MS = 5;
 /** Batches under way at once: one is being committed while the next one is parsed. */
 const BATCHES_IN_FLIGHT = 2;
 
-/** @param database Where `uptuple.complete_jobs` is. */
-export function createCompletions(database: Database): Completions {
+/**
+ * @param database Where `uptuple.complete_jobs` is.
+ * @param beforeFailures Called before a batch with failures in it is reported, which waits for it. It never rejects.
+ */
+export function createCompletions(database: Database, beforeFailures: () => Promise<void>): Completions {
   const queue: Completion[] = [];
   const underWay = new Set<Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -52,6 +55,7 @@ export function createCompletions(database: Database): Completions {
   }
 
   async function report(batch: Completion[]): Promise<void> {
+    if (batch.some(({ observation }) => observation.error !== undefined)) await beforeFailures();
     const answers = await completeUntilLeaseEnds(database, batch);
     for (const [index, answer] of answers.entries()) {
       const completion = batch[index];

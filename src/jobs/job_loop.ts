@@ -8,6 +8,7 @@ import { createCompletions } from "./completions.ts";
 import type { Transport } from "./http/transport.ts";
 import type { NetworkPolicy } from "./network_policy.ts";
 import { probe } from "./probe.ts";
+import type { Sight } from "./sight.ts";
 
 /** What the loop works with. */
 export interface JobLoopOptions {
@@ -19,6 +20,10 @@ export interface JobLoopOptions {
   transport: () => Promise<Transport>;
   /** What may be connected to. */
   policy: NetworkPolicy;
+  /** Takes note of what each probe saw. */
+  sight: Pick<Sight, "note">;
+  /** Called before failures are reported, which wait for it. It never rejects. */
+  beforeFailures: () => Promise<void>;
   /** Probes under way at once. Default 1000. */
   slots?: number;
 }
@@ -61,7 +66,7 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
   const { database, worker, region } = options;
   const slots = options.slots ?? 1000;
   const wake = createWake();
-  const completions = createCompletions(database);
+  const completions = createCompletions(database, options.beforeFailures);
   /** When each of the jobs under way was started, by `performance.now()`. */
   const running = new Map<Promise<void>, number>();
 
@@ -90,8 +95,10 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
     if (job.leaseEnd - performance.now() < job.timeoutMs + LEASE_MARGIN_MS) return await giveBack(job);
     const transport = await options.transport();
     const outcome = await probe(job, { signal: stop, secrets: options.secrets, policy: options.policy, transport });
-    if ("observation" in outcome) completions.add({ job, observation: outcome.observation });
-    else if ("aborted" in outcome) await giveBack(job);
+    if ("observation" in outcome) {
+      options.sight.note(outcome.observation);
+      completions.add({ job, observation: outcome.observation });
+    } else if ("aborted" in outcome) await giveBack(job);
     else await retry(job, outcome.stalled);
   }
 

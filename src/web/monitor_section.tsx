@@ -36,9 +36,11 @@ export function MonitorSection(
 
 function Runtime({ worker, now }: { worker: Worker; now: Moment }): JSX.Element {
   const isAlive = worker.state === "ALIVE";
+  const isBelieved = worker.quarantined_at === null;
+  const tone = !isAlive ? "down" : isBelieved ? "up" : "unknown";
   return (
     <li class="row" data-key={worker.worker}>
-      <Icon name={isAlive ? "up" : "down"} />
+      <Icon name={tone} />
       <div class="row-main">
         <p class="name">
           <bdi>{worker.worker}</bdi>
@@ -47,12 +49,17 @@ function Runtime({ worker, now }: { worker: Worker; now: Moment }): JSX.Element 
           {worker.roles.join(", ")}
           {worker.region !== "default" && `, region ${worker.region}`}
         </p>
+        {isAlive && worker.quarantine_reason !== null && (
+          <p class="fault">
+            <bdi>{worker.quarantine_reason}</bdi>
+          </p>
+        )}
       </div>
       <p class="figure">
-        <strong class={isAlive ? "tone-up" : "tone-down"}>{isAlive ? "Alive" : "Lost"}</strong>
+        <strong class={`tone-${tone}`}>{!isAlive ? "Lost" : isBelieved ? "Alive" : "Not believed"}</strong>
         <small>
           release {worker.release}, {isAlive
-            ? `for ${durationInWords(secondsBetween(worker.started_at, now))}`
+            ? `for ${durationInWords(secondsBetween(worker.quarantined_at ?? worker.started_at, now))}`
             : `seen ${agoInWords(worker.seen_at, now)}`}
         </small>
       </p>

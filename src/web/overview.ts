@@ -55,6 +55,9 @@ export interface Worker {
   release: number;
   started_at: Moment;
   seen_at: Moment;
+  /** Since when its results are not believed, or null. */
+  quarantined_at: Moment | null;
+  quarantine_reason: string | null;
 }
 
 /** A row of `uptuple.channels_health`; `unsent` is all that waits for the channel. */
@@ -113,7 +116,7 @@ export async function readOverview(database: Pick<Database, "query">): Promise<O
       'workers', (
         select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
         from (
-          select worker, state, region, roles, release, started_at, seen_at
+          select worker, state, region, roles, release, started_at, seen_at, quarantined_at, quarantine_reason
           from uptuple.workers
           where state <> 'STOPPED'
         ) shown

@@ -17,6 +17,7 @@ Deno.test("an empty environment means a database of its own, on loopback, with e
     tasksFile: "tasks.json",
     log: { level: "info", format: null },
     networks: { strict: false, deny: [], allow: [] },
+    canaryUrls: [],
     heartbeatUrl: null,
     publicUrl: null,
     viewerToken: null,
@@ -24,6 +25,28 @@ Deno.test("an empty environment means a database of its own, on loopback, with e
     publicDashboard: false,
     onDeploy: false,
   });
+});
+
+Deno.test("canaries are one URL or several, and one that is none is refused without being quoted", () => {
+  const canaries = (value: string) => read({ UPTUPLE_CANARY_URL: value }).canaryUrls;
+  assert.deepEqual(canaries("https://a.example/up"), ["https://a.example/up"]);
+  assert.deepEqual(canaries(" https://a.example/up, http://10.0.0.1:8080/ ,"), [
+    "https://a.example/up",
+    "http://10.0.0.1:8080/",
+  ]);
+  for (
+    const [value, start] of [["a.example", "is not"], [
+      "https://a/,ftp://u:secret@b/",
+      "has an entry, number 2,",
+    ]] as const
+  ) {
+    assert.throws(() => canaries(value), (error: Error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.ok(error.message.startsWith(`UPTUPLE_CANARY_URL ${start}`), error.message);
+      assert.doesNotMatch(error.message, /secret|a\.example/);
+      return true;
+    });
+  }
 });
 
 Deno.test("a variable that is set to blanks counts as not set", () => {

@@ -226,6 +226,22 @@ Deno.test("runtimes that live or were lost are shown with their release, those t
   );
 });
 
+Deno.test("a runtime in quarantine is shown with since when and why it is not believed", async () => {
+  await using opened = await openTestApp();
+  const canary = [{ host: "canary.example", observation: { error: { code: "dns", message: "no such name" } } }];
+  await opened.owner`
+    select uptuple.report_worker('one', 'default', '{probe}', 7, unanswered => 9, canary => ${
+    opened.owner.json(canary)
+  })`;
+
+  const text = textOf(await opened.page());
+
+  assert.match(
+    text,
+    /one probe nothing answers its probes, and its canary does not either: canary\.example: no such name Not believed release 7, for \d+ s/,
+  );
+});
+
 Deno.test("hostile names and reasons stay text, each isolated from the direction of what surrounds it", async () => {
   await using opened = await openTestApp();
   const name = `"><script>alert('${"\u202e"}1')</script>&amp;`;
