@@ -180,6 +180,7 @@ Deno.test("a worker can do a runtime's work and nothing of an operator's", async
       "select uptuple.disable_service('inventory')",
       "select uptuple.cancel_jobs(service => 'inventory')",
       "select uptuple.check_now('inventory')",
+      "select uptuple.trust_worker('worker')",
       "select * from uptuple.complete_batch('[]')",
       "select * from uptuple.record_results('{}')",
       "update uptuple.job set state = 'DONE'",
@@ -348,7 +349,11 @@ Deno.test("what a caller has in pg_temp does not run as the owner, whichever fun
   await attacker`select * from uptuple.what_if('inventory', '{"expected_statuses": "500", "assertions": [{"latency_ms": {"<": 5}}]}')`;
   await attacker`select * from uptuple.sweep()`;
   await attacker`select uptuple.ensure_partitions(), uptuple.drop_old_partitions(), uptuple.next_job_due(), uptuple.unwell()`;
-  await worker`select uptuple.report_worker('attacker', 'default', '{probe}', 1), uptuple.retire_worker('attacker')`;
+  const canary = worker.json([{ host: "a", observation: { error: { code: "dns" } } }]);
+  await worker`select uptuple.report_worker('attacker', 'default', '{probe}', 1, 0, 9, ${canary})`;
+  await worker`select * from uptuple.claim_jobs('attacker', 10)`;
+  await attacker`select uptuple.trust_worker('attacker')`;
+  await worker`select uptuple.retire_worker('attacker')`;
   await worker`select uptuple.enqueue_jobs(), uptuple.overdue('1 second')`;
   await worker`select * from uptuple.claim_jobs('attacker', 10)`;
   await attacker`select uptuple.disable_service('inventory'), uptuple.enable_service('inventory')`;
