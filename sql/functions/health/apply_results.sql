@@ -53,7 +53,7 @@ begin
       select counted.*,
         case
           when applies and not is_up and incident_id is null and new_failures >= failure_threshold then
-            is_manual or cardinality(new_failing_workers) > 1 or not after_gap and failure_streak >= failure_threshold
+            purpose in ('MANUAL', 'HEARTBEAT') or cardinality(new_failing_workers) > 1 or not after_gap and failure_streak >= failure_threshold
             or not uptuple.has_colleague(worker, region)
           else false
         end as opens,

@@ -9,6 +9,7 @@ import {
   noticesOf,
   verdictsOf,
 } from "../../support/heartbeats.ts";
+import { reportWorker } from "../../support/workers.ts";
 
 const MINUTE = 60_000;
 
@@ -291,4 +292,22 @@ Deno.test("the URL holds a token that only operators see, and another one from w
     select string_agg(column_name, ' ') as columns from information_schema.columns
     where table_schema = 'uptuple' and table_name in ('heartbeats', 'status')`;
   assert.doesNotMatch(shown.columns, /token/);
+});
+
+Deno.test("with several runtimes a heartbeat that fails waits for no second opinion: no runtime has looked", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await reportWorker(owner, "left");
+  await reportWorker(owner, "right");
+  await addHeartbeat(owner, "backup");
+
+  await beat(owner, "backup", "fail");
+
+  const [shown] =
+    await owner`select status, incident_id is not null as told from uptuple.status where service = 'backup'`;
+  assert.deepEqual({ ...shown }, { status: "DOWN", told: true });
+  const [{ blamed }] = await owner<
+    [{ blamed: number }]
+  >`select count(*)::integer as blamed from uptuple.worker where quarantined_at is not null`;
+  assert.equal(blamed, 0);
 });
