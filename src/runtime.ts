@@ -72,15 +72,21 @@ export function createRuntime(
 
   async function reportOnce(): Promise<void> {
     const facts = sight.facts();
+    const done = jobs.tally.take();
     try {
       await database.query`
         select uptuple.report_worker(
           ${worker}, ${region}, ${[
         ...roles,
-      ]}, ${RELEASE}, ${jobs.takeAccepted()}, ${facts.unanswered}, ${facts.canary}::jsonb
+      ]}, ${RELEASE}, ${done.outcomes.ACCEPTED ?? 0}, ${facts.unanswered}, ${facts.canary}::jsonb
         )`;
       sight.reported(facts);
+      if (done.lateMs.length > 0 || Object.keys(done.outcomes).length > 0) {
+        await database.query`
+          select uptuple.report_work(${region}, ${done.lateMs}::integer[], ${done.leasesExpired}, ${done.outcomes}::jsonb)`;
+      }
     } catch (error) {
+      jobs.tally.giveBack(done);
       logger.debug("This runtime could not report itself: {error}", { error });
     }
   }

@@ -9,6 +9,10 @@ export type JobRow = Check & {
   timeout_ms: number;
   attempt: number;
   lease_ms: number;
+  /** Since it was due, in ms. */
+  late_ms: number;
+  /** Whether its last lease ended without an answer. */
+  took_over: boolean;
 };
 
 /** A job that this runtime has leased. */

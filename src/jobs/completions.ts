@@ -14,8 +14,6 @@ export interface Completion {
 export interface Completions {
   /** Queues a completion; it is reported within a few ms. */
   add(completion: Completion): void;
-  /** How many were accepted since the last call of this function. */
-  takeAccepted(): number;
   /** Reports what is queued, and resolves when everything is answered or its lease is over. */
   drain(): Promise<void>;
 }
@@ -36,12 +34,16 @@ const BATCHES_IN_FLIGHT = 2;
 /**
  * @param database Where `uptuple.complete_jobs` is.
  * @param beforeFailures Called before a batch with failures in it is reported, which waits for it. It never rejects.
+ * @param answered Called with what each completion was answered.
  */
-export function createCompletions(database: Database, beforeFailures: () => Promise<void>): Completions {
+export function createCompletions(
+  database: Database,
+  beforeFailures: () => Promise<void>,
+  answered: (outcome: Answer["outcome"]) => void,
+): Completions {
   const queue: Completion[] = [];
   const underWay = new Set<Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | null = null;
-  let accepted = 0;
 
   function send(): void {
     timer = null;
@@ -60,7 +62,7 @@ export function createCompletions(database: Database, beforeFailures: () => Prom
     for (const [index, answer] of answers.entries()) {
       const completion = batch[index];
       if (completion === undefined) continue;
-      if (answer.outcome === "ACCEPTED") accepted += 1;
+      answered(answer.outcome);
       logAnswer(completion, answer);
     }
   }
@@ -70,11 +72,6 @@ export function createCompletions(database: Database, beforeFailures: () => Prom
       queue.push(completion);
       if (queue.length >= BATCH_SIZE) send();
       else timer ??= setTimeout(send, BATCH_MS);
-    },
-    takeAccepted() {
-      const count = accepted;
-      accepted = 0;
-      return count;
     },
     async drain() {
       if (timer !== null) clearTimeout(timer);

@@ -8,6 +8,7 @@ import { createCompletions } from "./completions.ts";
 import type { Transport } from "./http/transport.ts";
 import type { NetworkPolicy } from "./network_policy.ts";
 import { probe } from "./probe.ts";
+import { type WorkTally, workTally } from "./work_tally.ts";
 import type { Sight } from "./sight.ts";
 
 /** What the loop works with. */
@@ -34,8 +35,8 @@ export interface JobLoop {
   run(shift: Shift): Promise<void>;
   /** Looks for due jobs now; called when NOTIFY hints at one. */
   wake(): void;
-  /** Completions accepted since the last call. */
-  takeAccepted(): number;
+  /** What was claimed and completed, for the report. */
+  tally: Pick<WorkTally, "take" | "giveBack">;
 }
 
 const logger = getLogger(["uptuple", "jobs"]);
@@ -66,7 +67,8 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
   const { database, worker, region } = options;
   const slots = options.slots ?? 1000;
   const wake = createWake();
-  const completions = createCompletions(database, options.beforeFailures);
+  const tally = workTally();
+  const completions = createCompletions(database, options.beforeFailures, tally.completed);
   /** When each of the jobs under way was started, by `performance.now()`. */
   const running = new Map<Promise<void>, number>();
 
@@ -80,9 +82,12 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
   async function claim(free: number): Promise<ClaimedJob[]> {
     const askedAt = performance.now();
     const rows = await database.query<JobRow>`
-      select job_id, scheduled_slot, owner_token, service, kind, target, config, timeout_ms, attempt, lease_ms
+      select job_id, scheduled_slot, owner_token, service, kind, target, config, timeout_ms, attempt, lease_ms, late_ms, took_over
       from uptuple.claim_jobs(${worker}, ${free}, ${region})`;
-    return rows.map((row) => claimedJob(row, askedAt));
+    return rows.map((row) => {
+      tally.claimed(row);
+      return claimedJob(row, askedAt);
+    });
   }
 
   /** How long to sleep: until the next due time that SQL names, and not longer than a poll. */
@@ -156,5 +161,5 @@ export function createJobLoop(options: JobLoopOptions): JobLoop {
     await completions.drain();
   }
 
-  return { run, wake: wake.now, takeAccepted: completions.takeAccepted };
+  return { run, wake: wake.now, tally };
 }

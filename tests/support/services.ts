@@ -27,6 +27,8 @@ export interface ClaimedJob {
   timeout_ms: number;
   attempt: number;
   lease_ms: number;
+  late_ms: number;
+  took_over: boolean;
 }
 
 /** What a test may say about its service; durations as PostgreSQL writes them. */

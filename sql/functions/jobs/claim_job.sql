@@ -13,7 +13,9 @@ returns table (
   config jsonb,
   timeout_ms integer,
   attempt integer,
-  lease_ms integer
+  lease_ms integer,
+  late_ms integer,
+  took_over boolean
 )
 language sql
 security definer

@@ -24,7 +24,9 @@ returns table (
   config jsonb,
   timeout_ms integer,
   attempt integer,
-  lease_ms integer
+  lease_ms integer,
+  late_ms integer,
+  took_over boolean
 )
 language plpgsql
 security definer
@@ -61,7 +63,7 @@ begin
 
   return query
   with candidate as materialized (
-    select job.ctid as row_id, job.scheduled_slot
+    select job.ctid as row_id, job.scheduled_slot, job.due_at, job.state
     from uptuple.job
     where job.region = from_region
       and job.state = any ('{READY,RUNNING}')
@@ -83,11 +85,12 @@ begin
         due_at = at + lease
     from candidate
     where job.ctid = candidate.row_id and job.scheduled_slot = candidate.scheduled_slot
-    returning job.id, job.scheduled_slot, job.owner_token, job.service_id, job.revision, job.purpose, job.attempts
+    returning job.id, job.scheduled_slot, job.owner_token, job.service_id, job.revision, job.purpose, job.attempts,
+      candidate.due_at as was_due_at, candidate.state = 'RUNNING' as took_over
   )
   select leased.id, leased.scheduled_slot, leased.owner_token, leased.service_id, service.name, leased.revision,
     leased.purpose, revision.kind, revision.target, revision.config, revision.timeout_ms, leased.attempts::integer,
-    (extract(epoch from lease) * 1000)::integer
+    (extract(epoch from lease) * 1000)::integer, (extract(epoch from at - leased.was_due_at) * 1000)::integer, leased.took_over
   from leased
   cross join lateral (
     select revision.kind, revision.target, revision.config, revision.timeout_ms
@@ -101,7 +104,7 @@ $function$;
 
 comment on function uptuple.claim_jobs(text, integer, text) is
   'Lease up to max_jobs due jobs of a region to a worker for 30 seconds. Each row has the token that complete_job, retry_job, '
-  'extend_job and release_jobs ask for, and the configuration to probe with.';
+  'extend_job and release_jobs ask for, the configuration to probe with, late_ms since it was due, and whether it was took_over from a lease that ended.';
 
 revoke execute on function uptuple.claim_jobs(text, integer, text) from public;
 grant execute on function uptuple.claim_jobs(text, integer, text) to uptuple_worker, uptuple_operator;

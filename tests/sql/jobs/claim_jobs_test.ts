@@ -25,7 +25,8 @@ Deno.test("a claim gives the job, its slot, a token, and what to probe", async (
   const job = await claimOne(owner, "runtime-1");
 
   assert.match(job.owner_token, /^[0-9a-f-]{36}$/);
-  const { job_id: _id, owner_token: _token, scheduled_slot: _slot, ...rest } = job;
+  const { job_id: _id, owner_token: _token, scheduled_slot: _slot, late_ms, ...rest } = job;
+  assert.ok(late_ms >= 0 && late_ms < 30_000, `${late_ms} ms late`);
   assert.deepEqual(rest, {
     service_id: "1",
     service: "inventory",
@@ -43,6 +44,7 @@ Deno.test("a claim gives the job, its slot, a token, and what to probe", async (
     timeout_ms: 3000,
     attempt: 1,
     lease_ms: 30000,
+    took_over: false,
   });
   const row = await jobRow(owner, job.job_id);
   assert.deepEqual(
@@ -62,6 +64,21 @@ Deno.test("a lease lasts thirty seconds by the database's clock", async () => {
 
   const leaseEnd = ((await jobRow(owner, job.job_id)).due_at as Date).getTime();
   assert.ok(leaseEnd >= before.at.getTime() + 30_000 && leaseEnd <= after.at.getTime() + 30_000);
+});
+
+Deno.test("a claim says how late it is, and whether it takes over from a lease that ended", async () => {
+  await using database = await emptiedDatabase();
+  const { owner } = database;
+  await addService(owner, "inventory");
+  await owner`update uptuple.job set due_at = due_at - interval '2 s'`;
+  const first = await claimOne(owner);
+  assert.ok(first.late_ms >= 2000 && first.late_ms < 32_000, `${first.late_ms}`);
+  await owner`update uptuple.job set due_at = clock_timestamp() - interval '5 s'`;
+
+  const second = await claimOne(owner);
+
+  assert.equal(second.took_over, true);
+  assert.ok(second.late_ms >= 5000 && second.late_ms < 35_000, `${second.late_ms}`);
 });
 
 Deno.test("jobs are claimed in the order in which they became due", async () => {
