@@ -1,5 +1,6 @@
 import { getLogger } from "@logtape/logtape";
 import { createAlertLoop } from "./alerts/alert_loop.ts";
+import { tellDue } from "./alerts/tell_loop.ts";
 import type { Config } from "./config.ts";
 import type { OpenDatabase } from "./database/open.ts";
 import { callHeartbeat } from "./heartbeat.ts";
@@ -106,7 +107,7 @@ export function createRuntime(
   }
 
   async function work(shift: Shift): Promise<void> {
-    const loops = [report(shift), enqueueJobs(database, shift, jobs.wake), tasks.run(shift)];
+    const loops = [report(shift), enqueueJobs(database, shift, jobs.wake), tellDue(database, shift), tasks.run(shift)];
     if (roles.has("probe")) loops.push(jobs.run(shift));
     if (roles.has("deliver")) loops.push(alerts.run(shift));
     await Promise.all(loops);

@@ -11,6 +11,7 @@ select
   delivery.state,
   case
     when delivery.held_until > clock_timestamp() then 'its service is in maintenance until ' || uptuple.iso_time(delivery.held_until)
+    when delivery.grouped_in is not null then 'it is told in the digest of delivery ' || delivery.grouped_in
     when delivery.state = 'HELD' then 'a dead notice of its incident is before it: requeue_alert or discard_alert that one'
     when delivery.state = 'WAITING' then 'an older notice of its service is before it'
     when delivery.state = 'SENDING' and delivery.due_at <= clock_timestamp() then 'its sender is gone; the next one takes over'
@@ -19,6 +20,7 @@ select
     when channel.suspended_at is not null then 'the channel is suspended: ' || channel.suspended_reason
     when channel.paused_until > clock_timestamp() then 'the receiver asked for a pause'
     when delivery.attempts > 0 then 'it is tried again'
+    when delivery.due_at > delivery.collect_until then 'it waits a few seconds for others that fail at the same time'
     else 'it is about to be sent'
   end as waits_because,
   delivery.attempts,

@@ -11,6 +11,10 @@ select
   coalesce(incident.closed_at, clock_timestamp()) - incident.started_at as down_for,
   incident.code,
   incident.reason,
+  incident.withheld_because,
+  incident.acknowledged_at,
+  incident.acknowledged_by,
+  incident.acknowledged_note,
   told.delivered,
   told.unsent,
   told.dead
@@ -28,6 +32,7 @@ cross join lateral (
 order by (incident.closed_at is null) desc, incident.opened_at desc, incident.id desc;
 
 comment on view uptuple.incidents is
-  'Every incident: OPEN, RECOVERED or WITHDRAWN, from its first failed check to its end, and how many of its notices were delivered.';
+  'Every incident: OPEN, RECOVERED or WITHDRAWN, from its first failed check to its end, who looks after it, why nobody was told of it if so '
+  '(withheld_because), and how many of its notices were delivered.';
 
 grant select on uptuple.incidents to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -83,12 +83,13 @@ full join (select * from uptuple.incident where closed_at is null) incident
 where state.incident_id is distinct from incident.id
 
 union all
-select 'an incident has its FAILED, and its RECOVERED once it is closed', format('incident %s lacks %s', incident.id, due.kind)
+select 'an incident that is not withheld has its FAILED, and its RECOVERED once it is closed', format('incident %s lacks %s', incident.id, due.kind)
 from uptuple.incident
 cross join lateral (
   values ('service.failed', true), ('service.recovered', incident.closed_at is not null)
 ) due (kind, expected)
 where due.expected
+  and incident.withheld_because is null
   and coalesce(incident.closed_at, clock_timestamp()) > clock_timestamp() - interval '399 days'
   and not exists (select from uptuple.event where event.incident_id = incident.id and event.kind = due.kind)
 
@@ -100,6 +101,53 @@ where recovered.kind = 'service.recovered'
   and not exists (
     select from uptuple.event failed
     where failed.incident_id = recovered.incident_id and failed.kind = 'service.failed' and failed.id < recovered.id
+  )
+
+union all
+select 'nobody is told of an incident that is withheld', format('event %s, a %s of incident %s', event.id, event.kind, incident.id)
+from uptuple.incident
+join uptuple.event on event.incident_id = incident.id
+where incident.withheld_because is not null
+
+union all
+select 'a state is flapping exactly while that is open', format('service %s, region %s, flapping %s', state.service_id, state.region, flapping.id)
+from uptuple.service_state state
+full join (select * from uptuple.flapping where closed_at is null) flapping
+  on flapping.service_id = state.service_id and flapping.region = state.region
+where state.flapping_id is distinct from flapping.id
+
+union all
+select 'nobody is told that a flapping service failed or recovered', format('event %s, a %s during flapping %s', event.id, event.kind, flapping.id)
+from uptuple.flapping
+join uptuple.incident on incident.service_id = flapping.service_id and incident.region = flapping.region
+join uptuple.event on event.incident_id = incident.id and event.kind in ('service.failed', 'service.recovered')
+where event.occurred_at > flapping.opened_at and event.occurred_at < flapping.closed_at
+
+union all
+select 'nobody is reminded of an incident that somebody looks after', format('event %s, a %s of incident %s', event.id, event.kind, incident.id)
+from uptuple.incident
+join uptuple.event on event.incident_id = incident.id and event.kind in ('service.reminder', 'service.escalated')
+where event.occurred_at > incident.acknowledged_at
+
+union all
+select 'nobody is reminded of an incident that is over', format('event %s, a %s of incident %s', event.id, event.kind, event.incident_id)
+from uptuple.event
+join uptuple.event recovered
+  on recovered.incident_id = event.incident_id and recovered.kind = 'service.recovered' and recovered.id < event.id
+where event.kind in ('service.failed', 'service.reminder', 'service.escalated', 'incident.acknowledged')
+
+union all
+select 'a reminder and a recovery go where the failure went', format('delivery %s', following.id)
+from uptuple.delivery following
+join uptuple.event on event.id = following.event_number
+  and event.kind in ('service.recovered', 'service.reminder', 'incident.acknowledged')
+where following.state not in ('SUPERSEDED', 'DISCARDED')
+  and event.occurred_at > clock_timestamp() - interval '399 days'
+  and not exists (
+    select
+    from uptuple.delivery told
+    join uptuple.event beginning on beginning.id = told.event_number and beginning.kind in ('service.failed', 'service.escalated')
+    where told.incident_id = following.incident_id and told.channel_id = following.channel_id and beginning.id < event.id
   )
 
 union all
@@ -143,7 +191,7 @@ where later.state = 'DELIVERED'
   and not exists (
     select from uptuple.delivery before
     where before.service_id = earlier.service_id and before.channel_id = earlier.channel_id
-      and before.incident_id = earlier.incident_id and before.event_number < earlier.event_number
+      and (before.incident_id = earlier.incident_id or before.event_number = earlier.follows) and before.event_number < earlier.event_number
       and (before.state in ('DEAD', 'DISCARDED') or before.requeued_at is not null)
   )
 
@@ -157,6 +205,14 @@ where later.state = 'DELIVERED'
   and dead.requeued_at is null
 
 union all
+select 'the end of a matter is not sent past its dead beginning', format('delivery %s was sent, delivery %s is DEAD', later.id, dead.id)
+from uptuple.delivery later
+join uptuple.delivery dead on dead.event_number = later.follows and dead.channel_id = later.channel_id
+where later.state = 'DELIVERED'
+  and dead.state = 'DEAD'
+  and dead.requeued_at is null
+
+union all
 select 'a notice that may be sent is the oldest live one of its lane', format('delivery %s is READY beside delivery %s', ready.id, older.id)
 from uptuple.delivery ready
 join uptuple.delivery older
@@ -165,7 +221,8 @@ join uptuple.channel on channel.id = ready.channel_id
 where ready.state = 'READY'
   and (
     older.state in ('READY', 'WAITING', 'SENDING')
-    or older.state = 'DEAD' and (older.incident_id = ready.incident_id or channel.ordering = 'strict')
+    or older.state = 'DEAD'
+      and (older.incident_id = ready.incident_id or older.event_number = ready.follows or channel.ordering = 'strict')
   )
 
 union all
@@ -178,9 +235,29 @@ where waiting.state in ('WAITING', 'HELD')
     where older.service_id = waiting.service_id and older.channel_id = waiting.channel_id and older.event_number < waiting.event_number
       and case waiting.state
         when 'WAITING' then older.state in ('READY', 'SENDING')
-        else older.state = 'DEAD' and (older.incident_id = waiting.incident_id or channel.ordering = 'strict')
+          or exists (select from uptuple.delivery digest where digest.id = older.grouped_in and digest.state in ('READY', 'SENDING'))
+        else (older.state = 'DEAD' or exists (select from uptuple.delivery digest where digest.id = older.grouped_in and digest.state = 'DEAD'))
+          and (older.incident_id = waiting.incident_id or older.event_number = waiting.follows or channel.ordering = 'strict')
       end
   )
+
+  and not exists (
+    select from uptuple.delivery digest
+    where digest.id = waiting.grouped_in
+      and digest.state = any (case waiting.state when 'WAITING' then '{READY,SENDING}'::text[] else '{DEAD}'::text[] end)
+  )
+
+union all
+select 'what a digest tells shares its fate', format('delivery %s is %s, its digest %s is %s', member.id, member.state, digest.id, digest.state)
+from uptuple.delivery member
+join uptuple.delivery digest on digest.id = member.grouped_in
+where case digest.state
+  when 'READY' then member.state in ('READY', 'SENDING')
+  when 'SENDING' then member.state in ('READY', 'SENDING')
+  when 'DEAD' then member.state in ('READY', 'WAITING', 'SENDING')
+  when 'DELIVERED' then member.state in ('READY', 'WAITING', 'HELD', 'SENDING') and member.requeued_at is null
+  else false
+end
 
 union all
 select 'a notice that maintenance holds is not sent before its end', format('delivery %s was sent at %s, and held until %s', id, last_attempt_at, held_until)

@@ -120,7 +120,7 @@ async function playHistory(sql: TestSql, seed: number, steps: number): Promise<A
 
   async function recordOne(): Promise<void> {
     const service = chance.pick(model.services);
-    const status = chance.pick(["UP", "DOWN", "DOWN", "DEGRADED", "INCONCLUSIVE", "DOWN"]);
+    const status = chance.pick(["UP", "DOWN", "DOWN", "UP", "INCONCLUSIVE", "DOWN"]);
     await record(sql, service.name, status);
     if (status !== "INCONCLUSIVE") model.record(service, status !== "DOWN");
   }

@@ -170,6 +170,7 @@ Deno.test("a worker can do a runtime's work and nothing of an operator's", async
   await worker`select uptuple.release_jobs('{}', '{}')`;
   await worker`select uptuple.next_job_due(), uptuple.overdue('1 second'), uptuple.unwell()`;
   await worker`select * from uptuple.sweep()`;
+  await worker`select uptuple.tell_due()`;
   await worker`select uptuple.ensure_partitions(), uptuple.drop_old_partitions()`;
   await worker`select uptuple.report_worker('worker', 'default', '{probe}', 1), uptuple.retire_worker('worker')`;
   for (
@@ -181,6 +182,8 @@ Deno.test("a worker can do a runtime's work and nothing of an operator's", async
       "select uptuple.cancel_jobs(service => 'inventory')",
       "select uptuple.check_now('inventory')",
       "select uptuple.trust_worker('worker')",
+      "select uptuple.acknowledge('inventory')",
+      "select uptuple.route('ops')",
       "select * from uptuple.complete_batch('[]')",
       "select * from uptuple.record_results('{}')",
       "update uptuple.job set state = 'DONE'",

@@ -105,11 +105,11 @@ export async function answerAll(sql: TestSql, response: Answer): Promise<Claimed
 /** All deliveries in the order of their events and channels, each as "channel service FAILED READY". */
 export async function deliveries(owner: TestSql, service?: string): Promise<string[]> {
   const rows = await owner`
-    select concat_ws(' ', channel.name, service.name, upper(split_part(event.kind, '.', 2)), delivery.state) as line
+    select concat_ws(' ', channel.name, service.name, upper(substring(event.kind from '[a-z]+$')), delivery.state) as line
     from uptuple.delivery
     join uptuple.event on event.id = delivery.event_number
     join uptuple.channel on channel.id = delivery.channel_id
-    join uptuple.service on service.id = delivery.service_id
+    left join uptuple.service on service.id = delivery.service_id
     where ${service ?? null}::text is null or service.name = ${service ?? null}
     order by event.id, channel.id`;
   return rows.map((row) => row.line);
@@ -119,9 +119,15 @@ export async function deliveries(owner: TestSql, service?: string): Promise<stri
 export async function events(owner: TestSql): Promise<string[]> {
   const rows = await owner`
     select concat_ws(' ', service.name, upper(split_part(event.kind, '.', 2)), event.incident_id) as line
-    from uptuple.event join uptuple.service on service.id = event.service_id
+    from uptuple.event left join uptuple.service on service.id = event.service_id
     order by event.id`;
   return rows.map((row) => row.line);
+}
+
+/** Has everything written that is due without a result. Returns how many notices that were. */
+export async function tellDue(sql: TestSql): Promise<number> {
+  const [row] = await sql<[{ told: number }]>`select uptuple.tell_due() as told`;
+  return row.told;
 }
 
 /** Lets time pass for deliveries, channels and states: moves what they remember into the past. */
@@ -131,7 +137,8 @@ export async function passTime(owner: TestSql, time: string): Promise<void> {
     deliveries as (
       update uptuple.delivery
       set due_at = due_at - time, created_at = created_at - time, last_attempt_at = last_attempt_at - time,
-          finished_at = finished_at - time, requeued_at = requeued_at - time
+          finished_at = finished_at - time, requeued_at = requeued_at - time,
+          collect_until = collect_until - time
       from passed
     ),
     channels as (

@@ -38,6 +38,8 @@ export interface ServiceOptions {
   recoveryThreshold?: number;
   /** Left out, it is as long as the interval, so that no jobs outside the grid appear. */
   confirmEvery?: string;
+  /** Whether it may be taken for flapping. Left out, it is not. */
+  damping?: boolean;
   region?: string;
   url?: string;
 }
@@ -55,6 +57,8 @@ export async function addService(sql: TestSql, name: string, options: ServiceOpt
       confirm_every => ${options.confirmEvery ?? every},
       regions => ${[options.region ?? "default"]}
     ) as id`;
+  // Most tests make in seconds what takes hours elsewhere.
+  if (options.damping !== true) await sql`select uptuple.set_damping(${name}, false)`;
   return added.id;
 }
 
@@ -205,7 +209,15 @@ export async function letTimePass(sql: TestSql, seconds: number): Promise<void> 
       update uptuple.incident
       set started_at = started_at - make_interval(secs => ${seconds}),
           opened_at = opened_at - make_interval(secs => ${seconds}),
+          waiting_since = waiting_since - make_interval(secs => ${seconds}),
+          look_at = look_at - make_interval(secs => ${seconds}),
+          acknowledged_at = acknowledged_at - make_interval(secs => ${seconds}),
           closed_at = closed_at - make_interval(secs => ${seconds})`;
+    await tx`
+      update uptuple.flapping
+      set opened_at = opened_at - make_interval(secs => ${seconds}),
+          closed_at = closed_at - make_interval(secs => ${seconds}),
+          look_at = look_at - make_interval(secs => ${seconds})`;
     await tx`update uptuple.event set occurred_at = occurred_at - make_interval(secs => ${seconds})`;
     await tx`
       update uptuple.worker

@@ -1,8 +1,10 @@
 -- Set right who may go in the lanes of some services or deliveries: the oldest live notice of a lane is READY, later ones are WAITING,
 -- and what a dead notice holds back is HELD.
 --
--- Held: behind a dead one of the same incident, or in a strict channel behind any dead one; what is held does not hold others, unless it is being sent. Called
--- last by whoever wrote to a lane, so that claims never look at blocked rows. Locks the lanes first, then judges with a fresh snapshot.
+-- Held: behind a dead one of the same incident (or, without one, behind the dead one that it follows), or in a strict channel behind any
+-- dead one; what is held does not hold others, unless it is being sent. What a digest tells shares its fate: it waits while that one is
+-- live, counts as dead with it, and is delivered or discarded with it. Called last by whoever wrote to a lane, so that claims never look at
+-- blocked rows. Locks the lanes first, then judges with a fresh snapshot.
 -- Race, two channels answer for one service: each advances the lane of its own delivery. By service, each would hold its lane and wait
 -- for the other's. Writes delivery; wakes the runtimes if a notice became ready.
 --
@@ -22,6 +24,14 @@ declare
 begin
   perform uptuple.lock_lanes(service_ids, delivery_ids);
 
+  if delivery_ids <> '{}' then
+    update uptuple.delivery
+    set state = digest.state, finished_at = digest.finished_at, note = digest.note
+    from uptuple.delivery digest
+    where digest.id = any (delivery_ids) and digest.state in ('DELIVERED', 'DISCARDED')
+      and delivery.grouped_in = digest.id and delivery.state in ('WAITING', 'HELD');
+  end if;
+
   with touched as materialized (
     select delivery.service_id, delivery.channel_id
     from uptuple.delivery
@@ -31,19 +41,27 @@ begin
     select delivery.service_id, delivery.channel_id
     from uptuple.delivery
     where delivery.id = any (delivery_ids)
+    union
+    select delivery.service_id, delivery.channel_id
+    from uptuple.delivery
+    where delivery.grouped_in = any (delivery_ids)
   ),
   lane as (
-    select unsettled.id, unsettled.event_number, touched.service_id, touched.channel_id, unsettled.state,
-      count(*) filter (where unsettled.state = 'DEAD') over (
-        partition by touched.service_id, touched.channel_id, case when channel.ordering = 'strict' then 0 else unsettled.incident_id end
+    select unsettled.id, unsettled.event_number, touched.service_id, touched.channel_id, unsettled.state, unsettled.fate,
+      count(*) filter (where unsettled.fate = 'DEAD') over (
+        partition by touched.service_id, touched.channel_id, channel.ordering = 'incident' and unsettled.incident_id is null,
+          case when channel.ordering = 'strict' then 0 else unsettled.matter end
         order by unsettled.event_number
         rows between unbounded preceding and 1 preceding
       ) > 0 as held
     from touched
     join uptuple.channel on channel.id = touched.channel_id
     cross join lateral (
-      select delivery.id, delivery.event_number, delivery.incident_id, delivery.state
+      select delivery.id, delivery.event_number, delivery.incident_id, delivery.state,
+        coalesce(delivery.incident_id, delivery.follows, delivery.event_number) as matter,
+        case digest.state when 'DEAD' then 'DEAD' when 'READY' then 'GROUPED' when 'SENDING' then 'GROUPED' else delivery.state end as fate
       from uptuple.delivery
+      left join uptuple.delivery digest on digest.id = delivery.grouped_in
       where delivery.service_id = touched.service_id and delivery.channel_id = touched.channel_id
         and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
       offset 0
@@ -52,8 +70,9 @@ begin
   placed as (
     select lane.id, lane.state,
       case
-        when lane.held then 'HELD'
-        when count(*) filter (where lane.state = 'SENDING' or lane.state <> 'DEAD' and not lane.held) over (
+        when lane.held or lane.fate = 'DEAD' then 'HELD'
+        when lane.fate = 'GROUPED' then 'WAITING'
+        when count(*) filter (where lane.state = 'SENDING' or lane.fate <> 'DEAD' and not lane.held) over (
           partition by lane.service_id, lane.channel_id
           order by lane.event_number
           rows between unbounded preceding and 1 preceding

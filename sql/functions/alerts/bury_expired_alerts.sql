@@ -45,6 +45,17 @@ begin
     ) unsettled
     where given.id = any (expired)
     union
+    select given.grouped_in, unsettled.id
+    from uptuple.delivery given
+    cross join lateral (
+      select other.id
+      from uptuple.delivery other
+      where other.service_id = given.service_id and other.channel_id = given.channel_id
+        and other.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+      offset 0
+    ) unsettled
+    where given.grouped_in = any (expired)
+    union
     select given.id, given.id from unnest(expired) given (id)
   ),
   locked as materialized (

@@ -46,7 +46,7 @@ begin
     and (delivery.state in ('READY', 'WAITING', 'HELD') or delivery.state = 'SENDING' and delivery.due_at <= clock_timestamp())
     and not exists (
       select from uptuple.incident
-      where incident.id = event.incident_id and incident.closed_at is null and event.kind = 'service.failed'
+      where incident.id = event.incident_id and incident.closed_at is null and event.kind in ('service.failed', 'service.escalated')
     );
   perform uptuple.advance_lanes(lanes);
   perform uptuple.tell_open_incidents(channel.id);

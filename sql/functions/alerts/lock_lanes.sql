@@ -1,4 +1,4 @@
--- Lock everything unsettled in the lanes of some services, or of the lanes of some deliveries, in the order of ids.
+-- Lock everything unsettled in the lanes of some services, or of some deliveries and what they tell as a digest, in the order of ids.
 --
 -- A lane is what one service sends to one channel. Whoever changes a lane locks it so first: two that change deliveries of one lane
 -- without it would each see the other's as it was, and leave a notice waiting for ever; in another order they would deadlock.
@@ -24,7 +24,11 @@ begin
           and unsettled.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
         union
         select unsettled.id
-        from uptuple.delivery given
+        from (
+          select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.id = any (delivery_ids)
+          union
+          select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.grouped_in = any (delivery_ids)
+        ) given
         cross join lateral (
           select lane.id
           from uptuple.delivery lane
@@ -32,7 +36,6 @@ begin
             and lane.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
           offset 0
         ) unsettled
-        where given.id = any (delivery_ids)
         union
         select unnest(delivery_ids)
       )

@@ -1,16 +1,20 @@
 -- Freeze what happened as events, and put one delivery for each channel that is to know into the outbox. The one door for every kind.
 --
 -- In the transaction of what caused it: if that rolls back, nothing is told. A dedupe_key that exists already is an error. The caller
--- holds the locks of the services' states, so event ids follow commit order. Race, a channel is added or enabled at the same moment:
--- add_channel holds the channel table against this function, so one of the two sees the other and the notice goes out once. Channels that
--- are off get theirs listed as SUPERSEDED; a RECOVERED is sent only where its FAILED went. What concerns no service stands in no lane
--- and is READY at once. What is written while its service is in maintenance waits for the end of it. Writes event and delivery, and wakes the runtimes. Called by write_notices and by whoever has something else to tell.
-create or replace function uptuple.write_events(notices uptuple.notice[])
+-- holds the locks of the services' states, so event ids follow commit order. Race, a channel or route is added or changed at the same
+-- moment: whoever does so holds the channel table against this function, so one of the two sees the other and the notice goes out once.
+-- Where an event goes is decided here and never again: to its recipients if it has any, else, if it follows another event, where that
+-- one went, else where the routes of now lead. Channels that are off get theirs listed as SUPERSEDED. What concerns no service stands in
+-- no lane and is READY at once. What is written while its service is in maintenance waits for the end of it. Writes event and
+-- delivery, and wakes the runtimes. Called by whoever has something to tell.
+create or replace function uptuple.write_events(notices uptuple.notice[], recipients uptuple.recipient[] default '{}')
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
+declare
+  failures bigint[];
 begin
   lock table uptuple.channel in row share mode;
 
@@ -34,33 +38,68 @@ begin
     left join uptuple.service on service.id = notice.service_id
     cross join lateral (select gen_random_uuid() as event_id where notice.position is not null) fresh
     order by notice.position
-    returning event.id, event.kind, event.service_id, event.incident_id
+    returning event.id, event.kind, event.severity, event.service_id, event.incident_id, event.dedupe_key
   ),
   held as materialized (
     select happened.*, uptuple.hold_until(happened.service_id) as until from happened
+  ),
+  placed as (
+    select happened.*, service.group_name, service.tags, followed.ids as followed_ids,
+      exists (select from unnest(recipients) named where named.dedupe_key = happened.dedupe_key) as is_addressed
+    from held happened
+    left join uptuple.service on service.id = happened.service_id
+    left join uptuple.event_kinds on event_kinds.kind = happened.kind
+    -- Without an incident, the event that it follows has the same key but for the kind.
+    cross join lateral (
+      select array_agg(earlier.id) as ids
+      from (
+        select event.id
+        from uptuple.event
+        where event.incident_id = happened.incident_id and event.kind = any (event_kinds.follows)
+        union all
+        select event.id
+        from uptuple.event
+        where happened.incident_id is null
+          and event.dedupe_key = replace(happened.dedupe_key, happened.kind, event_kinds.follows[1])
+      ) earlier
+    ) followed
+  ),
+  written as (
+    insert into uptuple.delivery (event_number, channel_id, service_id, incident_id, follows, state, due_at, held_until, finished_at, note)
+    select placed.id, channel.id, placed.service_id, placed.incident_id,
+      case when placed.incident_id is null then placed.followed_ids[1] end,
+      case when not channel.enabled then 'SUPERSEDED' when placed.service_id is null then 'READY' else 'WAITING' end,
+      coalesce(placed.until, clock_timestamp()),
+      case when channel.enabled then placed.until end,
+      case when not channel.enabled then clock_timestamp() end,
+      case when not channel.enabled then 'the channel was disabled' end
+    from placed
+    cross join uptuple.channel
+    where channel.removed_at is null
+      and case
+        when placed.is_addressed then exists (
+          select from unnest(recipients) named
+          where named.dedupe_key = placed.dedupe_key and named.channel_id = channel.id
+        )
+        when placed.followed_ids is not null then exists (
+          select from uptuple.delivery told
+          where told.event_number = any (placed.followed_ids) and told.channel_id = channel.id
+            and (told.state <> 'SUPERSEDED' or not channel.enabled)
+        )
+        else uptuple.is_routed(channel.id, placed.kind, placed.severity, placed.service_id, placed.group_name, placed.tags)
+      end
+    order by placed.id, channel.id
+    returning delivery.id, delivery.event_number, delivery.channel_id, delivery.state, delivery.held_until
   )
-  insert into uptuple.delivery (event_number, channel_id, service_id, incident_id, state, due_at, held_until, finished_at, note)
-  select held.id, channel.id, held.service_id, held.incident_id,
-    case when not channel.enabled then 'SUPERSEDED' when held.service_id is null then 'READY' else 'WAITING' end,
-    coalesce(held.until, clock_timestamp()),
-    case when channel.enabled then held.until end,
-    case when not channel.enabled then clock_timestamp() end,
-    case when not channel.enabled then 'the channel was disabled' end
-  from held
-  cross join uptuple.channel
-  where channel.removed_at is null
-    and (
-      not channel.enabled
-      or held.kind <> 'service.recovered'
-      or exists (
-        select
-        from uptuple.event failed
-        join uptuple.delivery told on told.event_number = failed.id and told.channel_id = channel.id
-        where failed.incident_id = held.incident_id and failed.kind = 'service.failed' and told.state <> 'SUPERSEDED'
-      )
-    )
-  order by held.id, channel.id;
+  select array_agg(written.id) into failures
+  from written
+  join happened on happened.id = written.event_number and happened.kind = 'service.failed'
+  join uptuple.channel on channel.id = written.channel_id and uptuple.grouping_seconds(channel) > 0
+  where written.state = 'WAITING' and written.held_until is null;
 
+  if failures is not null then
+    perform uptuple.collect_failures(failures);
+  end if;
   perform uptuple.advance_lanes(array(
     select distinct notice.service_id from unnest(notices) notice where notice.service_id is not null
   ));
@@ -70,7 +109,8 @@ begin
 end
 $function$;
 
-comment on function uptuple.write_events(uptuple.notice[]) is
-  'Writes events and their deliveries in the transaction of what caused them. A dedupe_key that exists already is an error.';
+comment on function uptuple.write_events(uptuple.notice[], uptuple.recipient[]) is
+  'Writes events and their deliveries in the transaction of what caused them. A dedupe_key that exists already is an error. recipients: '
+  'channels that an event goes to instead of where the routes lead.';
 
-revoke execute on function uptuple.write_events(uptuple.notice[]) from public;
+revoke execute on function uptuple.write_events(uptuple.notice[], uptuple.recipient[]) from public;

@@ -1,34 +1,42 @@
--- Tell of incidents that opened or closed: what an incident's notices say, handed to write_events.
+-- Tell of incidents that opened or closed, but for those that nobody is to be told of.
 --
--- The caller holds the locks of the services' states and has written the incidents. Called by apply_results and withdraw_incidents.
+-- A failure is withheld if why_withheld has a reason; tell_due announces it when the reason ends. An incident that was never announced
+-- closes in silence. The caller holds the locks of the services' states and has written the incidents. Called by apply_results and
+-- withdraw_incidents. Writes incident, flapping and, through write_events, event and delivery.
 create or replace function uptuple.write_notices(transitions uptuple.transition[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
+declare
+  announced uptuple.transition[];
 begin
-  perform uptuple.write_events(array(
+  perform uptuple.damp_flips(array(select change.incident_id from unnest(transitions) change where change.kind = 'service.failed'));
+  update uptuple.incident
+  set withheld_because = decided.why
+  from (
+    select change.incident_id, uptuple.why_withheld(change.incident_id) as why
+    from unnest(transitions) change
+    where change.kind = 'service.failed'
+  ) decided
+  where incident.id = decided.incident_id and decided.why is not null;
+
+  announced := array(
     select (
-      change.kind, case change.kind when 'service.recovered' then 'info' else 'critical' end, change.service_id, change.region,
-      change.incident_id, format('incident:%s:%s:1', change.incident_id, change.kind), change.occurred_at, change.applied_order,
-      jsonb_build_object(
-        'code', change.code,
-        'reason', change.reason,
-        'failing_since', uptuple.iso_time(incident.started_at),
-        'down_seconds', case when change.kind = 'service.recovered'
-          then round(extract(epoch from change.occurred_at - incident.started_at), 3) end
-      )
-    )::uptuple.notice
-    from unnest(transitions) with ordinality change
-      (kind, service_id, region, incident_id, occurred_at, applied_order, code, reason, position)
-    join uptuple.incident on incident.id = change.incident_id
+      change.kind, change.service_id, change.region, change.incident_id, change.occurred_at, change.applied_order, change.code, change.reason
+    )::uptuple.transition
+    from unnest(transitions) with ordinality change (kind, service_id, region, incident_id, occurred_at, applied_order, code, reason, position)
+    join uptuple.incident on incident.id = change.incident_id and incident.withheld_because is null
     order by change.position
-  ));
+  );
+  if announced <> '{}' then
+    perform uptuple.write_incident_events(announced);
+  end if;
 end
 $function$;
 
 comment on function uptuple.write_notices(uptuple.transition[]) is
-  'Writes the events of incidents that opened or closed, and their deliveries, in the transaction of the result.';
+  'Tells of incidents that opened or closed, in the transaction of the result, but for those that are withheld.';
 
 revoke execute on function uptuple.write_notices(uptuple.transition[]) from public;

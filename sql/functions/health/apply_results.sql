@@ -10,9 +10,10 @@
 --   threshold is met by windows that started after it. An incident that is open already goes on and may close. Only such a DOWN looks
 --   for maintenance, first of all whether there is any.
 -- * If only one runtime said DOWN so far, and it has a trusted colleague, the incident waits for the next DOWN, whoever says it. An UP
---   instead, by another one, contradicts it. A DOWN by hand waits for nobody.
--- Writes result, service_state, incident; through write_notices event and delivery; through enqueue_confirmations job and second_look;
--- through note_contradictions worker_contradiction.
+--   instead, by another one, contradicts it. A DOWN by hand waits for nobody, nor does a heartbeat's.
+-- * What the last 20 verdicts may say beside, that it is degraded, restored or flapping, note_verdicts looks into.
+-- Writes result, service_state, incident; through write_notices and note_verdicts event and delivery; through enqueue_confirmations job
+-- and second_look; through note_contradictions worker_contradiction.
 --
 -- Steps that build on one another are subqueries, kept apart by OFFSET 0: as four materialised CTEs of wide rows they took 2 us a result
 -- more, and incidents as parts of the same statement 1 us, for results that open or close none. States and services are looked up row by
@@ -38,6 +39,7 @@ declare
   contradicted text[];
   contradicted_by text[];
   contradicted_on bigint[];
+  remarkable bigint[];
   changed_jobs bigint[];
   changed_to text[];
 begin
@@ -57,7 +59,12 @@ begin
             or not uptuple.has_colleague(worker, region)
           else false
         end as opens,
-        applies and is_up and incident_id is not null and new_successes >= recovery_threshold as closes
+        applies and is_up and incident_id is not null and new_successes >= recovery_threshold as closes,
+        case
+          when not applies or is_excused then recent
+          -- 20 verdicts of two bits.
+          else ((case when after_gap then 0 else recent end << 2) | case status when 'UP' then 1 when 'DEGRADED' then 2 else 3 end) & 1099511627775
+        end as new_recent
       from (
         select judged.*,
           is_newest and has_verdict and (is_up or purpose <> 'REQUEST') as applies,
@@ -92,13 +99,13 @@ begin
             cross join lateral (
               select state.ctid as state_row_id, state.status as old_status, state.failure_streak, state.success_streak,
                 state.streak_started_at, state.last_slot, state.last_at, state.applied_count, state.incident_id,
-                state.failing_workers
+                state.failing_workers, state.recent, state.degraded_order, state.flapping_id
               from uptuple.service_state state
               where state.service_id = given.service_id and state.region = given.region
               offset 0
             ) state
             cross join lateral (
-              select service.enabled, service.failure_threshold, service.recovery_threshold
+              select service.enabled, service.failure_threshold, service.recovery_threshold, service.damping
               from uptuple.service
               where service.id = given.service_id
               offset 0
@@ -133,6 +140,7 @@ begin
         last_at = case when moved.applies then moved.happened_at else state.last_at end,
         applied_count = state.applied_count + moved.applies::integer,
         incident_id = moved.new_incident_id,
+        recent = moved.new_recent,
         verdict_at = case when moved.has_verdict then at else state.verdict_at end,
         checked_at = at,
         checked_status = moved.status,
@@ -155,16 +163,25 @@ begin
     array_agg(failing_workers[1]) filter (where is_contradiction),
     array_agg(worker) filter (where is_contradiction),
     array_agg(service_id) filter (where is_contradiction),
+    array_agg(service_id order by service_id) filter (where is_remarkable),
     array_agg(notable.job_id) filter (where new_status <> old_status),
     array_agg(new_status) filter (where new_status <> old_status)
-  into transitions, unconfirmed, unconfirmed_by, contradicted, contradicted_by, contradicted_on, changed_jobs, changed_to
+  into transitions, unconfirmed, unconfirmed_by, contradicted, contradicted_by, contradicted_on, remarkable, changed_jobs, changed_to
   from (
-    select moved.*, new_incident_id is null and (applies and not is_up and not is_excused or is_newest and not has_verdict and failure_streak > 0) as is_unconfirmed,
+    select moved.*, new_incident_id is null and (applies and not is_up and not is_excused or is_newest and not has_verdict and failure_streak > 0)
+        as is_unconfirmed,
       applies and is_up and not is_manual and failure_streak > 0 and not after_gap and incident_id is null
-        and cardinality(failing_workers) = 1 and failing_workers[1] <> worker as is_contradiction
+        and cardinality(failing_workers) = 1 and failing_workers[1] <> worker as is_contradiction,
+      applies and case status
+        when 'UP' then degraded_order is not null
+        when 'DEGRADED' then degraded_order is null
+        -- Half of 20 verdicts are DOWN: both bits are set.
+        else damping and new_incident_id is null and flapping_id is null
+          and bit_count((new_recent & (new_recent >> 1) & 366503875925)::bit(64)) >= 10
+      end as is_remarkable
     from moved
   ) notable
-  where opens or closes or is_unconfirmed or is_contradiction or new_status <> old_status;
+  where opens or closes or is_unconfirmed or is_contradiction or is_remarkable or new_status <> old_status;
 
   if transitions is not null then
     insert into uptuple.incident (id, service_id, region, started_at, opened_at, opened_order, code, reason)
@@ -185,6 +202,9 @@ begin
     where change.kind = 'service.recovered' and incident.id = change.incident_id;
 
     perform uptuple.write_notices(transitions);
+  end if;
+  if remarkable is not null then
+    perform uptuple.note_verdicts(remarkable);
   end if;
   if unconfirmed is not null then
     perform uptuple.enqueue_confirmations(unconfirmed, unconfirmed_by);

@@ -30,13 +30,16 @@ begin
   ) into transitions
   from withdrawn;
 
-  update uptuple.service_state state
-  set status = 'UNKNOWN', since = at, incident_id = null, failure_streak = 0, success_streak = 0
-  where state.service_id = service_id;
-
   if transitions is not null then
     perform uptuple.write_notices(transitions);
   end if;
+  perform uptuple.close_flapping(
+    array(select flapping.id from uptuple.flapping where flapping.service_id = service_id and flapping.closed_at is null), why
+  );
+
+  update uptuple.service_state state
+  set status = 'UNKNOWN', since = at, incident_id = null, failure_streak = 0, success_streak = 0, recent = 0, degraded_order = null
+  where state.service_id = service_id;
 end
 $function$;
 

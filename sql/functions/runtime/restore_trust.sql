@@ -1,4 +1,4 @@
--- Believe a runtime again, and tell so: its next results count. Answers whether it was in quarantine.
+-- Believe a runtime again, and tell so whom its quarantine was told: its next results count. Answers whether it was in quarantine.
 --
 -- The caller holds the lock of its row, or takes it here. Called by judge_worker, weigh_verdicts and trust_worker. Writes worker; through
 -- write_events event and delivery.
@@ -26,7 +26,7 @@ begin
 
   perform uptuple.write_events(array[(
     'worker.trusted', 'info', null, blind.region, null,
-    format('worker.trusted:%s:%s', extract(epoch from at), worker), at, null,
+    format('worker.trusted:%s:%s', extract(epoch from blind.quarantined_at), worker), at, null,
     jsonb_build_object(
       'worker', worker,
       'cause', blind.quarantine_cause,

@@ -276,7 +276,7 @@ for (const statistics of ["of before they came", "that are fresh", "of when ther
     };
     const affordable = async (call: string) => {
       const count = await buffers(call);
-      assert.ok(count < 200, `${call} looks at ${count} pages`);
+      assert.ok(count < 260, `${call} looks at ${count} pages`);
     };
 
     const [warm, back] = await claim(owner, 2);

@@ -41,13 +41,38 @@ const breaches: Record<string, string[]> = {
     "update uptuple.incident set closed_at = null, closed_by = null where service_id = 1",
     "update uptuple.service_state set status = 'UP', incident_id = null",
   ],
-  "an incident has its FAILED, and its RECOVERED once it is closed": [
+  "an incident that is not withheld has its FAILED, and its RECOVERED once it is closed": [
     "delete from uptuple.event where kind = 'service.failed'",
     "delete from uptuple.event where kind = 'service.recovered'",
   ],
   "a recovery has its failure": [
     "delete from uptuple.event where kind = 'service.failed'",
     "update uptuple.event set id = 1000 + id where kind = 'service.failed'",
+  ],
+  "nobody is told of an incident that is withheld": ["update uptuple.incident set withheld_because = 'dependency'"],
+  "a state is flapping exactly while that is open": [
+    "update uptuple.service_state set flapping_id = 1 where service_id = 1",
+    "insert into uptuple.flapping (service_id, region, opened_at, reason) values (1, 'default', now(), 'it flaps')",
+  ],
+  "nobody is told that a flapping service failed or recovered": [
+    `insert into uptuple.flapping (service_id, region, opened_at, closed_at, reason)
+     values (1, 'default', now() - interval '1 day', now() + interval '1 day', 'it flaps')`,
+  ],
+  "nobody is reminded of an incident that somebody looks after": [
+    `update uptuple.incident set acknowledged_at = opened_at - interval '1 s', acknowledged_by = 'ada';
+     update uptuple.event set kind = 'service.reminder' where kind = 'service.failed'`,
+  ],
+  "nobody is reminded of an incident that is over": [
+    `insert into uptuple.event (id, kind, service_id, incident_id, dedupe_key, occurred_at, data)
+     select 1000 + id, 'service.reminder', service_id, incident_id, 'late ' || id, occurred_at, data
+     from uptuple.event where kind = 'service.recovered'`,
+  ],
+  "a reminder and a recovery go where the failure went": [
+    "delete from uptuple.delivery using uptuple.event where event.id = event_number and kind = 'service.failed'",
+  ],
+  "the end of a matter is not sent past its dead beginning": [
+    `update uptuple.delivery set state = 'DELIVERED', finished_at = clock_timestamp(), incident_id = null, follows = 1 where id = 2;
+     update uptuple.delivery set state = 'DEAD' where id = 1`,
   ],
   "a notice has the result that caused it": ["delete from uptuple.result where applied_order = 4"],
   "a runtime in quarantine makes no service fail": [
@@ -87,6 +112,9 @@ const breaches: Record<string, string[]> = {
     "update uptuple.delivery set state = 'WAITING' where id = 2",
     "update uptuple.delivery set state = 'HELD' where id = 2",
     "update uptuple.delivery set state = case id when 1 then 'DEAD' else 'WAITING' end where service_id = 1",
+  ],
+  "what a digest tells shares its fate": [
+    "update uptuple.delivery set grouped_in = case id when 2 then 1 end",
   ],
   "no more posts of a channel are under way than it allows": [
     `insert into uptuple.delivery (event_number, channel_id, state, claim_token, due_at)

@@ -1,0 +1,24 @@
+import { getLogger } from "@logtape/logtape";
+import { type Database, DatabaseUnavailableError } from "../database/connect.ts";
+import type { Shift } from "../shift.ts";
+import { createWake } from "../wake.ts";
+
+const logger = getLogger(["uptuple", "alerts"]);
+/** SQL knows what is due; a second late is early enough for a reminder. */
+const PERIOD_MS = 1000;
+
+/**
+ * Has notices written that no result causes, such as reminders and escalations, once a second, until the shift is over. Every runtime does
+ * so: each notice is written by whichever comes first.
+ */
+export async function tellDue(database: Database, shift: Shift): Promise<void> {
+  const pause = createWake();
+  while (!shift.over) {
+    try {
+      await database.query`select uptuple.tell_due()`;
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailableError)) logger.error("Telling what is due failed: {error}", { error });
+    }
+    await pause.sleep(PERIOD_MS, shift.stopped);
+  }
+}
