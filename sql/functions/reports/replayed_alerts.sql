@@ -3,7 +3,8 @@
 -- Written on its own, by the rules and not by the code of apply_results, so that a test can hold the one against the other. Results are
 -- taken in the order in which they were recorded, from a day before since, so that a streak is whole. One that had a verdict and was not
 -- applied was late or came for a disabled service, and is not applied here either. An incident that was open before then is taken as open.
--- Disabling starts it all anew, as far as a grid that had begun tells of it.
+-- Disabling starts it all anew, as far as a grid that had begun tells of it. A failure in maintenance ends a streak. Not replayed: whom a
+-- failing service waits for (a second runtime, what it depends on) and what damping keeps quiet.
 -- Reads result, job, incident, service, service_active. Called by what_if.
 create or replace function uptuple.replayed_alerts(watched uptuple.service, region text, changes jsonb, since timestamptz, until timestamptz)
 returns table (kind text, occurred_at timestamptz, applied_order bigint, streak integer, code text, reason text)
@@ -96,7 +97,11 @@ begin
 
     happened_at := case (step.result).purpose when 'MANUAL' then step.at else to_timestamp((step.result).scheduled_slot) end;
     after_gap := coalesce(happened_at - last_at > make_interval(secs => 3 * step.interval_seconds), false);
-    failures := case when is_up then 0 when after_gap then 1 else least(failures + 1, failure_threshold) end;
+    failures := case
+      when is_up or not is_down and uptuple.in_maintenance(watched.id, happened_at) then 0
+      when after_gap then 1
+      else least(failures + 1, failure_threshold)
+    end;
     successes := case when not is_up then 0 when after_gap then 1 else least(successes + 1, recovery_threshold) end;
     last_at := happened_at;
     if (step.result).purpose <> 'MANUAL' then

@@ -99,7 +99,8 @@ comment on function uptuple.what_if(text, jsonb, timestamptz, timestamptz) is
   'Which alerts a service would have raised between two moments (default: the last seven days) with other settings: '
   'what_if(''inventory'', ''{"failure_threshold": 2, "assertions": [{"latency_ms": {"<": 500}, "otherwise": "DOWN"}]}''). config may have '
   'failure_threshold, recovery_threshold, expected_statuses, and assertions on status, latency_ms and certificate_days, which replace those there are. A '
-  'row for each alert: would_tell, with these settings; told, as it was. Bodies and headers are not stored, so assertions on them are refused.';
+  'row for each alert: would_tell, with these settings; told, as it was. Bodies and headers are not stored, so assertions on them are refused. Maintenance '
+  'counts; second opinions, dependencies and damping do not: where they held something back, told is false.';
 
 revoke execute on function uptuple.what_if(text, jsonb, timestamptz, timestamptz) from public;
 grant execute on function uptuple.what_if(text, jsonb, timestamptz, timestamptz) to uptuple_operator, uptuple_viewer, uptuple_worker;
