@@ -1,17 +1,16 @@
 import { Hono } from "hono";
+import { compress } from "hono/compress";
 import { secureHeaders } from "hono/secure-headers";
 import type { Database } from "../database/connect.ts";
 import type { AccessPolicy } from "./access.ts";
 import { assetRoutes } from "./assets.ts";
-import { coverageReader } from "./coverage.ts";
+import { dashboardRoutes } from "./dashboard_routes.tsx";
 import { answerFailure, answerNotFound } from "./failure_page.tsx";
 import { guardRoutes } from "./guard.tsx";
 import { healthRoutes } from "./health.ts";
 import { heartbeatRoutes } from "./heartbeat.ts";
 import { metricsRoutes } from "./metrics.ts";
-import { readOverview } from "./overview.ts";
-import { renderOverview } from "./overview_page.tsx";
-import { shareCalls } from "./shared_call.ts";
+import { serviceRoutes } from "./service_routes.tsx";
 import type { WebEnvironment } from "./web_environment.ts";
 
 /** What the web role is made of. */
@@ -24,22 +23,18 @@ export interface AppOptions {
   metricsToken?: string | null;
 }
 
-/** How long a page waits for the database, in ms. */
-const PAGE_DEADLINE_MS = 5_000;
-
 /**
- * The web role: `/` with the current status of everything, `/healthz` and `/readyz`, `/heartbeat/` for jobs that report by themselves, and what
- * asks for the viewer token.
+ * The web role: `/` with the current status of everything, a page for each service, `/healthz` and `/readyz`, `/heartbeat/` for jobs that
+ * report by themselves, and what asks for the viewer token.
  *
  * @returns The application. Serve it with `Deno.serve(options, app.fetch)`: the client's address comes as the second argument.
  */
 export function createApp({ database, access, metricsToken = null }: AppOptions): Hono<WebEnvironment> {
-  const overview = shareCalls(() => readOverview(database), PAGE_DEADLINE_MS);
-  const coverage = coverageReader(database);
   const metrics = metricsRoutes(database, metricsToken);
   const nothing = new Hono<WebEnvironment>();
 
   return new Hono<WebEnvironment>()
+    .use(compress())
     .use(secureHeaders({
       contentSecurityPolicy: {
         defaultSrc: ["'none'"],
@@ -63,15 +58,8 @@ export function createApp({ database, access, metricsToken = null }: AppOptions)
     // What comes after this is nobody's who has no business here.
     .route("/", guardRoutes(access))
     .route("/", metrics)
-    .get("/", async (context) => {
-      const [current, lastDay] = await Promise.all([overview(), coverage()]);
-      return context.html(renderOverview({
-        overview: current,
-        coverage: lastDay,
-        live: context.req.query("refresh") !== "off",
-        signedIn: context.get("signedIn") === true,
-      }));
-    })
+    .route("/", dashboardRoutes(database))
+    .route("/", serviceRoutes(database))
     .notFound(answerNotFound)
     .onError(answerFailure);
 }

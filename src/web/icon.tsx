@@ -1,3 +1,4 @@
+import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 
 /** What an icon says. Each has a shape of its own: nobody has to tell colours apart. */
@@ -14,13 +15,28 @@ const SHAPES: Record<IconName, { body: string; glyph: string }> = {
   paused: { body: "M10 1a9 9 0 1 1 0 18 9 9 0 0 1 0-18Z", glyph: "M8 7v6M12 7v6" },
 };
 
-/** An icon in the colour of its tone. Hidden from screen readers: the word beside it says the same. */
-export function Icon({ name }: { name: IconName }): JSX.Element {
-  const { body, glyph } = SHAPES[name];
+/** An icon in the colour of its tone. Hidden from screen readers: the word beside it says the same. The page has its shape in IconShapes. */
+export function Icon({ name }: { name: IconName }): ReturnType<typeof raw> {
+  return ICONS[name];
+}
+
+/** The shapes of all icons, once a page, so that a thousand of them weigh little. */
+export function IconShapes(): JSX.Element {
   return (
-    <svg class={`icon tone-${name}`} viewBox="0 0 20 20" aria-hidden="true" focusable="false">
-      <path class="icon-body" d={body} />
-      <path class="icon-glyph" d={glyph} />
+    <svg class="icon-shapes" width="0" height="0" aria-hidden="true">
+      {Object.entries(SHAPES).map(([name, { body, glyph }]) => (
+        <symbol id={`icon-${name}`} viewBox="0 0 20 20">
+          <path class="icon-body" d={body} />
+          <path class="icon-glyph" d={glyph} />
+        </symbol>
+      ))}
     </svg>
   );
 }
+
+const ICONS = Object.fromEntries(
+  Object.keys(SHAPES).map((name) => [
+    name,
+    raw(`<svg class="icon tone-${name}" aria-hidden="true"><use href="#icon-${name}"/></svg>`),
+  ]),
+) as Record<IconName, ReturnType<typeof raw>>;

@@ -2,12 +2,13 @@ import { html } from "hono/html";
 import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { RELEASE } from "../release.ts";
-import { ASSETS } from "./assets.ts";
+import { type AssetName, ASSETS } from "./assets.ts";
 import { clockInWords } from "./in_words.ts";
-import type { Moment } from "./overview.ts";
+import { IconShapes } from "./icon.tsx";
+import { Clock, type Moment } from "./moment.tsx";
 
-/** How often a page renews itself, in seconds. */
-const REFRESH_SECONDS = 10;
+/** How often a page renews itself, in seconds; what changes meanwhile, the stream brings at once, where there is one. */
+const REFRESH_SECONDS = 30;
 
 /** What all pages have in common. */
 export interface PageFrame {
@@ -15,10 +16,22 @@ export interface PageFrame {
   title: string;
   /** Whether the page renews itself. */
   live: boolean;
+  /** How often, in seconds. */
+  refreshSeconds?: number;
+  /** Where the page hears of changes at once: a path that answers with server-sent events. */
+  stream?: string;
+  /** The query that the page was asked for with, such as `?q=shop`, so that pausing keeps it. */
+  query?: string;
   /** When its content was read; absent from a page that only says something. */
   asOf?: Moment;
   /** Whether there is a cookie to give back. */
   signedIn?: boolean;
+  /** Whether the page has use for a wide screen. */
+  wide?: boolean;
+  /** Scripts and styles beyond those of every page; `libraries` are no modules, and are there before those run. */
+  libraries?: AssetName[];
+  scripts?: AssetName[];
+  styles?: AssetName[];
 }
 
 /**
@@ -31,7 +44,8 @@ export function renderPage(frame: PropsWithChildren<PageFrame>): ReturnType<type
   return html`<!DOCTYPE html>${<Page {...frame} />}`;
 }
 
-function Page({ title, live, asOf, signedIn, children }: PropsWithChildren<PageFrame>): JSX.Element {
+function Page(frame: PropsWithChildren<PageFrame>): JSX.Element {
+  const { title, live, refreshSeconds = REFRESH_SECONDS, stream, asOf, signedIn, children } = frame;
   return (
     <html lang="en">
       <head>
@@ -41,22 +55,39 @@ function Page({ title, live, asOf, signedIn, children }: PropsWithChildren<PageF
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} – Uptuple`}</title>
         <link rel="icon" type="image/svg+xml" href={ASSETS.icon.href} />
+        {/* Not deferred: it sets the theme before anything is painted. */}
+        <script src={ASSETS.theme.href}></script>
         <link rel="stylesheet" href={ASSETS.style.href} />
+        {frame.styles?.map((name) => <link rel="stylesheet" href={ASSETS[name].href} />)}
         {live && (
           <noscript>
-            <meta http-equiv="refresh" content={String(REFRESH_SECONDS)} />
+            <meta http-equiv="refresh" content={String(refreshSeconds)} />
           </noscript>
         )}
-        <script src={ASSETS.live.href} defer></script>
+        {frame.libraries?.map((name) => <script src={ASSETS[name].href} defer></script>)}
+        <script type="module" src={ASSETS.times.href}></script>
+        {frame.scripts?.map((name) => <script type="module" src={ASSETS[name].href}></script>)}
+        <script type="module" src={ASSETS.live.href}></script>
       </head>
-      <body data-refresh-seconds={live ? String(REFRESH_SECONDS) : null}>
+      <body
+        class={frame.wide === true ? "wide" : undefined}
+        data-refresh-seconds={live ? String(refreshSeconds) : null}
+        data-stream={live && stream !== undefined ? stream : null}
+      >
+        <IconShapes />
+        <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
           <a class="brand" href="/">
             <img src={ASSETS.icon.href} alt="" width="24" height="24" />Uptuple
           </a>
           <div class="top-side">
-            {asOf !== undefined && <AsOf asOf={asOf} />}
-            {asOf !== undefined && <LiveSwitch live={live} />}
+            {asOf !== undefined && (
+              <span id="as-of">
+                As of <Clock at={asOf} now={asOf} />
+              </span>
+            )}
+            {asOf !== undefined && <LiveSwitch live={live} query={frame.query ?? ""} />}
+            <button type="button" class="link" data-theme-switch hidden>Theme</button>
             {signedIn === true && (
               <form method="post" action="/logout">
                 <button type="submit" class="link">Sign out</button>
@@ -65,34 +96,38 @@ function Page({ title, live, asOf, signedIn, children }: PropsWithChildren<PageF
           </div>
         </header>
         <p class="lost" id="lost" role="alert" data-text={lostText(asOf)} hidden></p>
-        <main>{children}</main>
-        {asOf !== undefined && <footer class="bottom">Uptuple, release {RELEASE}. Times are in UTC.</footer>}
+        <p class="visually-hidden" id="said" role="status"></p>
+        <main id="main" tabindex={-1}>{children}</main>
+        {asOf !== undefined && (
+          <footer class="bottom">
+            Uptuple, release {RELEASE}. Times are in <span data-zone>UTC</span>, days are those of UTC.
+          </footer>
+        )}
       </body>
     </html>
   );
 }
 
-function AsOf({ asOf }: { asOf: Moment }): JSX.Element {
-  return (
-    <span>
-      As of <time datetime={asOf}>{clockInWords(asOf, asOf)}</time>
-    </span>
-  );
-}
-
-function LiveSwitch({ live }: { live: boolean }): JSX.Element {
+function LiveSwitch({ live, query }: { live: boolean; query: string }): JSX.Element {
   return live
     ? (
       <span class="live">
         <span class="live-word">Live</span>
-        <a href="?refresh=off">Pause</a>
+        <a href={withRefresh(query, "off")}>Pause</a>
       </span>
     )
     : (
       <span class="live">
-        Paused <a href="?">Go live</a>
+        Paused <a href={withRefresh(query, null)}>Go live</a>
       </span>
     );
+}
+
+function withRefresh(query: string, refresh: "off" | null): string {
+  const parameters = new URLSearchParams(query);
+  parameters.delete("refresh");
+  if (refresh !== null) parameters.set("refresh", refresh);
+  return `?${parameters}`;
 }
 
 function lostText(asOf: Moment | undefined): string {

@@ -11,11 +11,15 @@ export interface Message {
   live?: boolean;
 }
 
+/** How soon a page that looks again does so, in seconds. */
+const LOOK_AGAIN_SECONDS = 5;
+
 /** Says what happened in place of the page that was asked for. Nothing of the program's inside belongs here. */
 export function renderMessage({ icon, heading, text, live = false }: Message): ReturnType<typeof renderPage> {
   return renderPage({
     title: heading,
     live,
+    refreshSeconds: LOOK_AGAIN_SECONDS,
     children: (
       <section class="card message">
         <Icon name={icon} />

@@ -1,7 +1,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { Icon, type IconName } from "./icon.tsx";
-import { agoInWords, clockInWords, countInWords, durationInWords, secondsBetween } from "./in_words.ts";
-import type { ChannelHealth, Moment, Worker } from "./overview.ts";
+import { countInWords } from "./in_words.ts";
+import { Ago, Clock, Lasting, type Moment } from "./moment.tsx";
+import type { ChannelHealth, Worker } from "./dashboard.ts";
 
 const CHANNEL_STATES: Record<ChannelHealth["state"], { icon: IconName; word: string }> = {
   OPEN: { icon: "up", word: "Open" },
@@ -59,8 +60,16 @@ function Runtime({ worker, now }: { worker: Worker; now: Moment }): JSX.Element 
         <strong class={`tone-${tone}`}>{!isAlive ? "Lost" : isBelieved ? "Alive" : "Not believed"}</strong>
         <small>
           release {worker.release}, {isAlive
-            ? `for ${durationInWords(secondsBetween(worker.quarantined_at ?? worker.started_at, now))}`
-            : `seen ${agoInWords(worker.seen_at, now)}`}
+            ? (
+              <>
+                for <Lasting since={worker.quarantined_at ?? worker.started_at} now={now} />
+              </>
+            )
+            : (
+              <>
+                seen <Ago at={worker.seen_at} now={now} />
+              </>
+            )}
         </small>
       </p>
     </li>
@@ -77,9 +86,11 @@ function Channel({ channel, now }: { channel: ChannelHealth; now: Moment }): JSX
           <bdi>{channel.name}</bdi>
         </p>
         <p class="quiet">
-          {channel.last_success_at === null
-            ? "nothing delivered yet"
-            : `last delivered ${agoInWords(channel.last_success_at, now)}`}
+          {channel.last_success_at === null ? "nothing delivered yet" : (
+            <>
+              last delivered <Ago at={channel.last_success_at} now={now} />
+            </>
+          )}
         </p>
         {channel.suspended_reason !== null && (
           <p class="fault">
@@ -87,7 +98,9 @@ function Channel({ channel, now }: { channel: ChannelHealth; now: Moment }): JSX
           </p>
         )}
         {channel.state === "PAUSED" && channel.paused_until !== null && (
-          <p class="quiet">as its receiver asked, until {clockInWords(channel.paused_until, now)}</p>
+          <p class="quiet">
+            as its receiver asked, until <Clock at={channel.paused_until} now={now} />
+          </p>
         )}
       </div>
       <p class="figure">

@@ -1,63 +1,113 @@
+import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { Coverage, ServiceCoverage } from "./coverage.ts";
+import type { ServiceStatus } from "./dashboard.ts";
+import { ALL_WELL, DayBars, lastDayOf } from "./day_bars.tsx";
 import { Icon, type IconName } from "./icon.tsx";
-import {
-  agoInWords,
-  clockInWords,
-  durationInWords,
-  latencyInWords,
-  percentInWords,
-  secondsBetween,
-} from "./in_words.ts";
-import type { Moment, ServiceStatus } from "./overview.ts";
+import { durationInWords, latencyInWords, percentInWords, secondsBetween } from "./in_words.ts";
+import { Ago, Clock, Lasting, type Moment } from "./moment.tsx";
+import { servicePath, shownUrl } from "./service_address.tsx";
+import { letsThrough, type ServiceFilter } from "./service_filter.ts";
+import { type Histories, type ServiceHistory, STRETCHES } from "./service_history.ts";
+import { Sparkline } from "./sparkline.tsx";
 import { countsInWords, STATUSES } from "./statuses.ts";
 
-/** Every service in its group: its status since when, its last check, and its last day. */
+/** Up to this many services each bar carries its title in the page; beyond, a script brings it. */
+const MOST_TITLED = 150;
+
+/** Less than this fraction of the checks seen is worth a look. */
+const LITTLE_COVERED = 0.99;
+
+/** Services that stand together. */
+export interface ServiceGroup {
+  /** Null for those that have no group. */
+  name: string | null;
+  members: ServiceStatus[];
+}
+
+/** Every service in its group: its status since when, its last check, its last day's latencies, and its last 90 days. */
 export function Services(
-  { services, coverage, now }: { services: ServiceStatus[]; coverage: Coverage; now: Moment },
+  { services, histories, filter, now }: {
+    services: ServiceStatus[];
+    histories: Histories;
+    filter: ServiceFilter;
+    now: Moment;
+  },
 ): JSX.Element {
   const groups = groupServices(services);
+  const titled = areTitled(services);
   return (
-    <section aria-labelledby="services" data-key="services">
-      <h2 id="services">Services</h2>
+    <section
+      class={titled ? "services" : "services many"}
+      aria-labelledby="services"
+      data-key="services"
+      data-last-day={lastDayOf(now)}
+      data-all-well={ALL_WELL}
+    >
+      <h2 id="services" class="visually-hidden">Services</h2>
       {groups.map(({ name, members }) => (
-        <div class="card group" data-key={name ?? ""}>
-          {(name !== null || groups.length > 1) && (
-            <div class="group-head">
-              <h3>{name === null ? "Without a group" : <bdi>{name}</bdi>}</h3>
-              <p class="quiet">{countsInWords(members)}</p>
+        <div class="card group" data-key={`g:${name ?? ""}`} data-group={name ?? ""}>
+          <div class="group-head">
+            <div class="group-title">
+              {name !== null || groups.length > 1
+                ? <h3>{name === null ? "Without a group" : <bdi>{name}</bdi>}</h3>
+                : <h3 class="visually-hidden">All services</h3>}
+              <GroupCounts group={{ name, members }} />
             </div>
-          )}
+            <p class="stretches" aria-hidden="true">{STRETCHES.map((stretch) => <span>{stretch}</span>)}</p>
+          </div>
           <ul class="rows">
-            {members.map((service) => <Service service={service} coverage={coverage.get(service.service)} now={now} />)}
+            {members.map((service) => (
+              <ServiceRow
+                service={service}
+                history={histories.get(service.service)}
+                hidden={!letsThrough(filter, service)}
+                titled={titled}
+                now={now}
+              />
+            ))}
           </ul>
         </div>
       ))}
+      <p class="card row empty no-match">No service is like that.</p>
     </section>
   );
 }
 
-function Service(
-  { service, coverage, now }: { service: ServiceStatus; coverage: ServiceCoverage | undefined; now: Moment },
+/** How many services of a group have each status. */
+export function GroupCounts({ group: { name, members } }: { group: ServiceGroup }): JSX.Element {
+  return <p class="quiet counts-words" data-key={`h:${name ?? ""}`}>{countsInWords(members)}</p>;
+}
+
+/** One service as a row of the dashboard. */
+export function ServiceRow(
+  { service, history, hidden, titled, now }: {
+    service: ServiceStatus;
+    history: ServiceHistory | undefined;
+    hidden: boolean;
+    titled: boolean;
+    now: Moment;
+  },
 ): JSX.Element {
   const { icon, word } = STATUSES[service.status];
   const remark = remarkOn(service, now);
   return (
-    <li class="row service" data-key={`${service.service} ${service.region}`}>
+    <li class="row service" data-key={rowKey(service)} data-status={service.status} hidden={hidden}>
       <Icon name={icon} />
       <div class="row-main">
         <p class="name">
-          <bdi>{service.service}</bdi>
+          <a href={servicePath(service.service)}>
+            <bdi>{service.service}</bdi>
+          </a>
           {service.region !== "default" && <span class="chip">{service.region}</span>}
           {service.tags.map((tag) => (
-            <span class="chip">
+            <span class="chip tag">
               <bdi>{tag}</bdi>
             </span>
           ))}
         </p>
         <p class="quiet">
-          <Url url={service.url} />
-          {remark !== null && remark.tone === null && (
+          <bdi class="url">{shownUrl(service.url)}</bdi>
+          {remark !== null && remark.tone === null && remark.words !== "" && (
             <span>
               {" · "}
               <Words remark={remark} />
@@ -66,8 +116,7 @@ function Service(
         </p>
         {service.maintenance_until !== null && (
           <p class="remark tone-paused">
-            <bdi>{service.maintenance_title}</bdi>, until{" "}
-            <time datetime={service.maintenance_until}>{clockInWords(service.maintenance_until, now)}</time>
+            <bdi>{service.maintenance_title}</bdi>, until <Clock at={service.maintenance_until} now={now} />
           </p>
         )}
         {remark !== null && remark.tone !== null && (
@@ -76,63 +125,93 @@ function Service(
           </p>
         )}
       </div>
-      <p class="figure state">
+      <p class="state">
         <strong class={`tone-${icon}`}>{word}</strong>
         {(service.status === "UP" || service.status === "DEGRADED" || service.status === "DOWN") && (
-          <small title={clockInWords(service.since, now)}>
-            for {durationInWords(secondsBetween(service.since, now))}
+          <small>
+            for <Lasting since={service.since} now={now} />
           </small>
         )}
       </p>
-      <p class="figure check">
+      <p class="check">
         {service.checked_at !== null && (
           <>
             <span>
-              <span class="visually-hidden">Last check took</span>{" "}
               {service.latency_ms === null ? "–" : latencyInWords(service.latency_ms)}
             </span>
             <small>
-              <time datetime={service.checked_at}>{agoInWords(service.checked_at, now)}</time>
+              <Ago at={service.checked_at} now={now} />
             </small>
           </>
         )}
       </p>
-      <p class="figure uptime">
-        {coverage !== undefined && coverage.coverage !== null && (
-          <>
-            <span>{coverage.uptime === null ? "–" : `${percentInWords(coverage.uptime, 2)} up`}</span>
-            <small>24&nbsp;h, {percentInWords(coverage.coverage, 1)} covered</small>
-          </>
-        )}
-      </p>
+      {pastOf(history, titled, now)}
     </li>
   );
 }
 
-/** Where a service is, without the query, which may hold a key that somebody wrote there in the clear. */
-function Url({ url }: { url: string }): JSX.Element {
-  const parts = url.replace(/\?.*$/s, "?…").split(/(?<=[^:/]\/)/);
+/** What has been drawn of a history, on which day and how; a history is read once a minute, and shown to many. */
+const drawn = new WeakMap<ServiceHistory, { style: string; html: ReturnType<typeof raw> }>();
+
+/** What a row shows of the past: the last day's latencies, 90 days, and uptime with coverage. */
+function pastOf(history: ServiceHistory | undefined, titled: boolean, now: Moment): ReturnType<typeof raw> {
+  const style = `${lastDayOf(now)} ${titled}`;
+  const known = history === undefined ? undefined : drawn.get(history);
+  if (known?.style === style) return known.html;
+  const html = raw(String(
+    <>
+      <Sparkline history={history} />
+      <DayBars history={history} now={now} titled={titled} />
+      <Uptimes history={history} />
+    </>,
+  ));
+  if (history !== undefined) drawn.set(history, { style, html });
+  return html;
+}
+
+/** What a row is called in the page. */
+export function rowKey({ service, region }: ServiceStatus): string {
+  return region === "default" ? `s:${service}` : `s:${service} ${region}`;
+}
+
+/** Whether each bar carries its title in the page. */
+export function areTitled(services: ServiceStatus[]): boolean {
+  return services.length <= MOST_TITLED;
+}
+
+/** Uptime over each stretch with the share of it that is covered. What each is, the style says: there are thousands of them. */
+function Uptimes({ history }: { history: ServiceHistory | undefined }): JSX.Element | null {
+  if (history === undefined) return null;
   return (
-    <bdi dir="ltr">
-      {parts.map((part) => (
-        <>
-          {part}
-          <wbr />
-        </>
-      ))}
-    </bdi>
+    <p class="uptimes">
+      {STRETCHES.map((_, index) => {
+        const uptime = history.uptimes[index] ?? null;
+        const coverage = history.coverages[index] ?? null;
+        return (
+          <b>
+            {uptime === null ? "–" : percentInWords(uptime, 2)}
+            {coverage !== null && (
+              <small class={coverage < LITTLE_COVERED ? "tone-degraded" : undefined}>
+                {percentInWords(coverage, coverage < 1 ? 1 : 0)}
+              </small>
+            )}
+          </b>
+        );
+      })}
+    </p>
   );
 }
 
 /** What there is to say of a service beside its status: our words, and those of the check. */
-interface Remark {
+export interface Remark {
   words: string;
   reason: string | null;
   /** Null where nothing is wrong. */
   tone: IconName | null;
 }
 
-function remarkOn(service: ServiceStatus, now: Moment): Remark | null {
+/** What there is to say of a service; null where its status says it all. */
+export function remarkOn(service: ServiceStatus, now: Moment): Remark | null {
   const { status, checked_at, checked_status, failure_streak, failure_threshold } = service;
   const reason = service.reason ?? "no reason given";
   if (status === "PAUSED") return null;
@@ -153,13 +232,14 @@ function remarkOn(service: ServiceStatus, now: Moment): Remark | null {
   return { words: "", reason, tone: status === "DEGRADED" ? "degraded" : null };
 }
 
-function Words({ remark: { words, reason } }: { remark: Remark }): JSX.Element {
+/** A remark as text. */
+export function Words({ remark: { words, reason } }: { remark: Remark }): JSX.Element {
   return <>{words}{reason !== null && <bdi>{reason}</bdi>}</>;
 }
 
 /** Keeps the order of the view, where members of a group stand together. */
-function groupServices(services: ServiceStatus[]): { name: string | null; members: ServiceStatus[] }[] {
-  const groups: { name: string | null; members: ServiceStatus[] }[] = [];
+export function groupServices(services: ServiceStatus[]): ServiceGroup[] {
+  const groups: ServiceGroup[] = [];
   for (const service of services) {
     const last = groups.at(-1);
     if (last !== undefined && last.name === service.group_name) last.members.push(service);

@@ -1,5 +1,5 @@
 import type { IconName } from "./icon.tsx";
-import type { ServiceStatus } from "./overview.ts";
+import type { ServiceStatus } from "./dashboard.ts";
 
 /** The status of a service. */
 export type Status = ServiceStatus["status"];

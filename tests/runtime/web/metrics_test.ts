@@ -16,7 +16,7 @@ Deno.test("/metrics answers Prometheus text, and OpenMetrics to who prefers it",
 
   const plain = await get();
   assert.equal(plain.type, "text/plain; version=0.0.4; charset=utf-8");
-  assert.equal(plain.vary, "Accept");
+  assert.equal(plain.vary, "Accept, Accept-Encoding");
   assert.ok(!plain.text.includes("# EOF"));
   const open = await get(PROMETHEUS);
   assert.equal(open.type, "application/openmetrics-text; version=1.0.0; charset=utf-8");

@@ -21,38 +21,40 @@ browserTest("the first run shows a newcomer what to type, and a button takes eac
   assert.deepEqual(tab.complaints, []);
 });
 
-browserTest("a service that is added in SQL appears, fails and recovers, without a reload", async () => {
+browserTest("a service that is added in SQL appears, fails and recovers as it happens, without a reload", async () => {
   await using opened = await openTestApp();
   await using served = serveApp(opened.app);
   await using tab = await openPage();
   const { page } = tab;
-  await page.clock.install();
   await page.goto(served.url);
   await page.evaluate("globalThis.sameDocument = true");
-  const headline = page.getByRole("status").getByRole("heading", { level: 1 });
+  const headline = (text: string) => page.getByRole("status").getByRole("heading", { level: 1, name: text }).waitFor();
+  const said = (text: string) => page.locator("#said").filter({ hasText: text }).waitFor({ state: "attached" });
 
   await opened.owner`select uptuple.add_service(name => 'inventory', url => 'http://127.0.0.1:1/')`;
+  await headline("The service is unknown");
   await record(opened.owner, "UP");
-  await nextRefresh(page);
-  assert.equal(await headline.textContent(), "The service is up");
-  assert.match(await serviceText(page), /inventory.*HTTP 200.*Up/);
+  await headline("The service is up");
+  assert.match(await serviceText(page), /inventory.*Up/);
+  await said("inventory is up.");
 
   await record(opened.owner, "DOWN");
-  await nextRefresh(page);
-  assert.match(await serviceText(page), /Failing 1 of 3: no answer/);
-  assert.equal(await headline.textContent(), "The service is up");
+  await page.getByText("Failing 1 of 3: no answer").waitFor();
+  await headline("The service is up");
 
   await record(opened.owner, "DOWN", "DOWN");
-  await nextRefresh(page);
-  assert.equal(await headline.textContent(), "The service is down");
+  await headline("The service is down");
   assert.equal(await page.title(), "1 down – Uptuple");
   assert.equal(await page.getByRole("heading", { name: "Open incidents" }).count(), 1);
+  await said("inventory is down.");
 
   await record(opened.owner, "UP");
-  await nextRefresh(page);
-  assert.equal(await headline.textContent(), "The service is up");
+  await headline("The service is up");
   assert.equal(await page.title(), "All up – Uptuple");
   assert.equal(await page.getByRole("heading", { name: "Open incidents" }).count(), 0);
+
+  await opened.owner`select uptuple.remove_service('inventory')`;
+  await headline("Nothing is watched yet");
 
   assert.equal(await page.evaluate("globalThis.sameDocument"), true);
   assert.deepEqual(tab.complaints, []);
@@ -92,7 +94,7 @@ browserTest("a page that has lost its server says so, and takes it back when the
   assert.equal(await alert.isVisible(), false);
 
   await page.context().setOffline(true);
-  await page.clock.fastForward(10_000);
+  await page.clock.fastForward(30_000);
   await alert.waitFor();
   assert.match(
     await alert.textContent() ?? "",
@@ -136,7 +138,7 @@ browserTest(
 
     assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "Nothing is watched yet");
     assert.equal(await page.getByRole("button").count(), 0);
-    assert.equal(await page.locator("noscript meta[http-equiv=refresh]").getAttribute("content"), "10");
+    assert.equal(await page.locator("noscript meta[http-equiv=refresh]").getAttribute("content"), "30");
   },
 );
 
@@ -195,14 +197,127 @@ browserTest("all that can be done can be done with the keyboard, in the order of
   await page.goto(served.url);
   const reached: string[] = [];
 
-  for (let step = 0; step < 5; step++) {
+  for (let step = 0; step < 7; step++) {
     await page.keyboard.press("Tab");
     reached.push(await page.evaluate<string>("document.activeElement.textContent.trim()"));
     const outline = await page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle");
     assert.equal(outline, "solid", `the focus on ${reached.at(-1)} is visible`);
   }
 
-  assert.deepEqual(reached, ["Uptuple", "Pause", "Copy", "Copy", "Copy"]);
+  assert.deepEqual(reached, ["Skip to the content", "Uptuple", "Pause", "Theme: system", "Copy", "Copy", "Copy"]);
+});
+
+browserTest("services are found by a part of their name, their state, group and tag, at each key", async () => {
+  await using opened = await openTestApp();
+  await addShop(opened.owner);
+  await using served = serveApp(opened.app);
+  await using tab = await openPage();
+  const { page } = tab;
+  await page.goto(served.url);
+  const shown = () => page.locator(".service:visible .name a").allTextContents();
+
+  await page.getByRole("searchbox").pressSequentially("CAR");
+  assert.deepEqual(await shown(), ["cart"]);
+  assert.match(await page.locator("#shown").textContent() ?? "", /^1 of 4/);
+  assert.equal(page.url(), `${served.url}/?q=CAR`);
+  await page.reload();
+  assert.deepEqual(await shown(), ["cart"]);
+
+  await page.getByRole("link", { name: "Show all" }).click();
+  assert.deepEqual(await shown(), ["ledger", "cart", "till", "lonely"]);
+  assert.equal(page.url(), `${served.url}/`);
+
+  await page.getByLabel("Group").selectOption("Shop");
+  assert.deepEqual(await shown(), ["cart", "till"]);
+  await page.getByLabel("Tag").selectOption("eu");
+  assert.deepEqual(await shown(), ["till"]);
+  await page.getByLabel("State").selectOption("UNKNOWN");
+  assert.deepEqual(await shown(), []);
+  await page.getByText("No service is like that.").waitFor();
+
+  // What changes does not come back into sight, and what begins to fit does.
+  await page.goto(`${served.url}/?state=DOWN`);
+  assert.deepEqual(await shown(), []);
+  await opened.owner`select uptuple.record_health('ledger', 'DOWN', 'no answer') from generate_series(1, 3)`;
+  await page.locator(".service:visible").filter({ hasText: "ledger" }).waitFor();
+  assert.deepEqual(await shown(), ["ledger"]);
+  assert.deepEqual(tab.complaints, []);
+});
+
+browserTest("without JavaScript the same is found with a button", async () => {
+  await using opened = await openTestApp();
+  await addShop(opened.owner);
+  await using served = serveApp(opened.app);
+  await using tab = await openPage({ javaScriptEnabled: false });
+  const { page } = tab;
+  await page.goto(`${served.url}/?refresh=off`);
+
+  await page.getByLabel("Group").selectOption("Shop");
+  await page.getByRole("searchbox").fill("TIL");
+  await page.getByRole("button", { name: "Find" }).click();
+
+  assert.deepEqual(await page.locator(".service:visible .name a").allTextContents(), ["till"]);
+  assert.equal(await page.locator(".group:visible").count(), 1);
+  assert.equal(new URL(page.url()).searchParams.get("refresh"), "off");
+  await page.getByRole("link", { name: "Show all" }).click();
+  assert.equal(await page.locator(".service:visible").count(), 4);
+});
+
+browserTest("the theme that a viewer chooses stays, and is there before anything is painted", async () => {
+  await using opened = await openTestApp();
+  await using served = serveApp(opened.app);
+  await using tab = await openPage({ colorScheme: "light" });
+  const { page } = tab;
+  await page.goto(served.url);
+  const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  const light = await ground();
+
+  await page.getByRole("button", { name: "Theme: system" }).click();
+  await page.getByRole("button", { name: "Theme: light" }).click();
+  await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+  const dark = await ground();
+  await page.reload({ waitUntil: "commit" });
+  await page.locator("h1").waitFor();
+
+  assert.notEqual(dark, light);
+  assert.equal(await ground(), dark);
+  assert.equal(await page.locator("head script").first().getAttribute("defer"), null);
+  await page.getByRole("button", { name: "Theme: dark" }).click();
+  assert.equal(await ground(), light);
+  assert.deepEqual(tab.complaints, []);
+});
+
+browserTest("times are said in the viewer's zone, and the zone is named", async () => {
+  await using opened = await openTestApp();
+  await opened.owner`select uptuple.add_service(name => 'inventory', url => 'http://127.0.0.1:1/')`;
+  await using served = serveApp(opened.app);
+  await using tab = await openPage({ timezoneId: "Asia/Kolkata" });
+  await tab.page.goto(served.url);
+
+  const asOf = tab.page.locator("#as-of time");
+  const utc = new Date(await asOf.getAttribute("datetime") ?? "");
+  const local = new Date(utc.getTime() + 5.5 * 3_600_000).toISOString().slice(11, 19);
+
+  assert.equal((await asOf.textContent())?.replace("\u00a0", " "), `${local} UTC+5:30`);
+  await tab.page.getByText(/Times are in Asia\/\S+ \(UTC\+5:30\)/).waitFor();
+});
+
+browserTest("with a thousand services the page is whole, and finds one of them at once", async () => {
+  await using opened = await openTestApp();
+  await opened.owner`
+    select uptuple.add_service(name => 'service ' || n, url => 'http://127.0.0.1:1/' || n, group_name => 'group ' || n % 20)
+    from generate_series(1, 1000) n`;
+  await using served = serveApp(opened.app);
+  await using tab = await openPage({ viewport: { width: 360, height: 740 } });
+  const { page } = tab;
+  await page.goto(served.url);
+
+  assert.equal(await page.locator(".service").count(), 1000);
+  assert.equal(await overflowOf(page), 0);
+  await page.getByRole("searchbox").fill("service 777");
+  assert.equal(await page.locator(".service:visible").count(), 1);
+  assert.equal(await page.locator(".group:visible").count(), 1);
+  assert.deepEqual(tab.complaints, []);
 });
 
 browserTest("hostile names run nothing, and are shown as they are", async () => {
@@ -225,9 +340,10 @@ browserTest("hostile names run nothing, and are shown as they are", async () => 
 
 /** Lets the page's own clock come to its next refresh, and waits until what came is in the page. */
 async function nextRefresh(page: Page): Promise<void> {
-  const shown = await page.locator("header time").getAttribute("datetime");
-  await page.clock.fastForward(10_000);
-  await page.locator(`header time:not([datetime="${shown}"])`).waitFor();
+  // What the server has never heard of goes when its page comes.
+  await page.evaluate("document.body.dataset.before = ''");
+  await page.clock.fastForward(30_000);
+  await page.locator("body:not([data-before])").waitFor();
 }
 
 async function serviceText(page: Page): Promise<string> {
@@ -239,6 +355,22 @@ async function record(sql: TestSql, ...verdicts: ("UP" | "DOWN")[]): Promise<voi
     await sql`select uptuple.record_health('inventory', ${verdict}, ${
       verdict === "DOWN" ? "no answer" : "HTTP 200"
     }, 5)`;
+  }
+}
+
+/** Four services, in two groups and none, one of them with a tag. */
+async function addShop(sql: TestSql): Promise<void> {
+  for (
+    const [name, group, tags] of [["till", "Shop", ["eu"]], ["cart", "Shop", []], ["ledger", "Bank", []], [
+      "lonely",
+      null,
+      [],
+    ]] as const
+  ) {
+    await sql`select uptuple.add_service(name => ${name}, url => 'http://127.0.0.1:1/', group_name => ${group}, tags => ${[
+      ...tags,
+    ]})`;
+    await sql`select uptuple.record_health(${name}, 'UP', 'HTTP 200', 5)`;
   }
 }
 

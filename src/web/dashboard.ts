@@ -1,7 +1,5 @@
 import type { Database } from "../database/connect.ts";
-
-/** A moment in ISO 8601 with its offset, as JSON from PostgreSQL has it. */
-export type Moment = string;
+import type { Moment } from "./moment.tsx";
 
 /** A row of `uptuple.status`. */
 export interface ServiceStatus {
@@ -72,10 +70,12 @@ export interface ChannelHealth {
   last_success_at: Moment | null;
 }
 
-/** What the overview page shows. */
-export interface Overview {
+/** What `uptuple.dashboard` gives. */
+export interface Dashboard {
   /** The database's clock, against which all ages are reckoned. */
   now: Moment;
+  /** Changes when a viewer should see something new at once, as `uptuple.dashboard_mark` has it. */
+  mark: string;
   services: ServiceStatus[];
   incidents: OpenIncident[];
   problems: Problem[];
@@ -84,51 +84,19 @@ export interface Overview {
 }
 
 /**
- * Reads everything the overview page shows, except for uptime. One statement and so one snapshot: the page never shows a
- * service that is down without its incident.
+ * Reads everything the dashboard shows of the present, in one snapshot.
  *
  * @throws {DatabaseUnavailableError} If the database does not answer.
  */
-export async function readOverview(database: Pick<Database, "query">): Promise<Overview> {
-  const [row] = await database.query<{ overview: Overview }>`
-    select jsonb_build_object(
-      'now', clock_timestamp(),
-      'services', (
-        select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
-        from (
-          select service, group_name, tags, region, status, since, checked_at, checked_status, latency_ms, reason, recent,
-            failure_streak, failure_threshold, url, maintenance_until, maintenance_title
-          from uptuple.status
-        ) shown
-      ),
-      'incidents', (
-        select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
-        from (
-          select incident_id, service, region, started_at, reason, delivered, unsent, dead
-          from uptuple.incidents
-          where closed_at is null
-        ) shown
-      ),
-      'problems', (
-        select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
-        from (select severity, problem, cure from uptuple.problems) shown
-      ),
-      'workers', (
-        select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
-        from (
-          select worker, state, region, roles, release, started_at, seen_at, quarantined_at, quarantine_reason
-          from uptuple.workers
-          where state <> 'STOPPED'
-        ) shown
-      ),
-      'channels', (
-        select coalesce(jsonb_agg(to_jsonb(shown)), '[]')
-        from (
-          select name, kind, state, suspended_reason, paused_until, ready + waiting + held + sending as unsent, dead, last_success_at
-          from uptuple.channels_health
-        ) shown
-      )
-    ) as overview`;
+export async function readDashboard(database: Pick<Database, "query">): Promise<Dashboard> {
+  const [row] = await database.query<{ dashboard: Dashboard }>`select uptuple.dashboard() as dashboard`;
   if (row === undefined) throw new Error("A select without a table had no row.");
-  return row.overview;
+  return row.dashboard;
+}
+
+/** Reads the mark alone, for whoever waits for it to change. */
+export async function readDashboardMark(database: Pick<Database, "query">): Promise<string> {
+  const [row] = await database.query<{ mark: string }>`select uptuple.dashboard_mark() as mark`;
+  if (row === undefined) throw new Error("A select without a table had no row.");
+  return row.mark;
 }

@@ -1,52 +1,82 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { Coverage } from "./coverage.ts";
+import type { Dashboard, OpenIncident, Problem, ServiceStatus } from "./dashboard.ts";
+import { FilterForm } from "./filter_form.tsx";
 import { Icon, type IconName } from "./icon.tsx";
-import { clockInWords, countInWords, durationInWords, secondsBetween } from "./in_words.ts";
+import { countInWords } from "./in_words.ts";
 import { renderPage } from "./layout.tsx";
+import { Clock, Lasting, type Moment } from "./moment.tsx";
 import { MonitorSection } from "./monitor_section.tsx";
-import type { Moment, OpenIncident, Overview, Problem, ServiceStatus } from "./overview.ts";
+import { servicePath } from "./service_address.tsx";
+import type { ServiceFilter } from "./service_filter.ts";
+import type { Histories } from "./service_history.ts";
 import { Services } from "./services_section.tsx";
 import { Sql, TextWithSql } from "./sql_text.tsx";
 import { countStatuses, type Status, STATUSES } from "./statuses.ts";
 
-/** What the overview page is made of. */
-export interface OverviewPageOptions {
-  overview: Overview;
-  coverage: Coverage;
+/** How soon a page whose past was not read in time looks again, in seconds. */
+const SOON_SECONDS = 3;
+
+/** More open incidents than that are folded away, so that the services stay in reach. */
+const MOST_INCIDENTS = 4;
+
+/** What the dashboard is made of. */
+export interface DashboardPageOptions {
+  dashboard: Dashboard;
+  /** Null if they were not read in time. */
+  histories: Histories | null;
+  /** Which services are shown; the others are in the page, hidden. */
+  filter: ServiceFilter;
   /** Whether the page renews itself. */
   live: boolean;
   /** Whether the viewer came with a cookie, which can be given back. */
   signedIn: boolean;
+  /** The query of the page, such as `?q=shop`. */
+  query: string;
 }
 
 /** The current status of everything, and what is wrong with the monitor itself. */
-export function renderOverview(options: OverviewPageOptions): ReturnType<typeof renderPage> {
-  const { overview, coverage, live, signedIn } = options;
-  const { now, services, incidents, problems, workers, channels } = overview;
+export function renderDashboard(options: DashboardPageOptions): ReturnType<typeof renderPage> {
+  const { dashboard, histories, filter, live, signedIn, query } = options;
+  const { now, mark, services, incidents, problems, workers, channels } = dashboard;
   const isNew = services.length === 0;
-  const summary = summarise(services);
   return renderPage({
-    title: summary.title,
+    title: titleOf(services),
     live,
+    ...(histories === null && { refreshSeconds: SOON_SECONDS }),
+    stream: `/live?mark=${encodeURIComponent(mark)}`,
+    query,
     asOf: now,
     signedIn,
+    wide: true,
+    scripts: ["filter", "titles"],
     children: (
       <>
-        <Summary {...summary} counts={countStatuses(services)} />
-        {incidents.length > 0 && <Incidents incidents={incidents} now={now} />}
+        <Summary services={services} />
+        <Incidents incidents={incidents} now={now} />
         <Problems problems={isNew ? problems.filter((problem) => !isAnsweredByWelcome(problem)) : problems} />
-        {isNew ? <Welcome /> : <Services services={services} coverage={coverage} now={now} />}
+        {isNew ? <Welcome /> : (
+          <>
+            <FilterForm services={services} filter={filter} live={live} />
+            <Services services={services} histories={histories ?? new Map()} filter={filter} now={now} />
+          </>
+        )}
         <MonitorSection workers={workers} channels={channels} now={now} />
       </>
     ),
   });
 }
 
-function Summary(
-  { icon, heading, counts }: { icon: IconName; heading: string; counts: [Status, number][] },
-): JSX.Element {
+/** What the browser's tab says. */
+export function titleOf(services: ServiceStatus[]): string {
+  return summarise(services).title;
+}
+
+/** The line that says at a glance how things are. */
+export function Summary({ services }: { services: ServiceStatus[] }): JSX.Element {
+  const { icon, heading } = summarise(services);
+  const counts = countStatuses(services);
   return (
-    <section class={`summary tint-${icon}`}>
+    <section class={`summary tint-${icon}`} data-key="summary">
       <Icon name={icon} />
       <div role="status">
         <h1>{heading}</h1>
@@ -61,45 +91,66 @@ function Counts({ counts }: { counts: [Status, number][] }): JSX.Element {
     <ul class="counts">
       {counts.map(([status, count]) => (
         <li>
-          <Icon name={STATUSES[status].icon} />
-          {count} {STATUSES[status].word.toLowerCase()}
+          <a href={`/?state=${status}`}>
+            <Icon name={STATUSES[status].icon} />
+            {count} {STATUSES[status].word.toLowerCase()}
+          </a>
         </li>
       ))}
     </ul>
   );
 }
 
-function Incidents({ incidents, now }: { incidents: OpenIncident[]; now: Moment }): JSX.Element {
+/** The incidents that are open; nothing to see where there are none. */
+export function Incidents({ incidents, now }: { incidents: OpenIncident[]; now: Moment }): JSX.Element {
+  if (incidents.length === 0) return <section data-key="incidents"></section>;
   return (
     <section aria-labelledby="incidents" data-key="incidents">
       <h2 id="incidents">Open incidents</h2>
-      <ul class="card rows">
-        {incidents.map((incident) => (
-          <li class="row notice" data-key={String(incident.incident_id)}>
-            <Icon name="down" />
-            <div class="row-main">
-              <h3>
-                <bdi>{incident.service}</bdi>
-                {incident.region !== "default" && <span class="chip">{incident.region}</span>}
-              </h3>
-              {incident.reason !== null && (
-                <p class="fault">
-                  <bdi>{incident.reason}</bdi>
-                </p>
-              )}
-              <p class="quiet">
-                First failed at <time datetime={incident.started_at}>{clockInWords(incident.started_at, now)}</time>,
-                {" "}
-                {toldInWords(incident)}.
-              </p>
-            </div>
-            <p class="row-end">
-              Down for <strong>{durationInWords(secondsBetween(incident.started_at, now))}</strong>
-            </p>
-          </li>
-        ))}
-      </ul>
+      <div class="card">
+        <IncidentRows incidents={incidents.slice(0, MOST_INCIDENTS)} now={now} />
+        {incidents.length > MOST_INCIDENTS && (
+          <details class="more" data-key="more">
+            <summary>{incidents.length - MOST_INCIDENTS} more</summary>
+            <IncidentRows incidents={incidents.slice(MOST_INCIDENTS)} now={now} />
+          </details>
+        )}
+      </div>
     </section>
+  );
+}
+
+function IncidentRows({ incidents, now }: { incidents: OpenIncident[]; now: Moment }): JSX.Element {
+  return (
+    <ul class="rows">
+      {incidents.map((incident) => (
+        <li class="row notice" data-key={`i:${incident.incident_id}`}>
+          <Icon name="down" />
+          <div class="row-main">
+            <h3>
+              <a href={servicePath(incident.service)}>
+                <bdi>{incident.service}</bdi>
+              </a>
+              {incident.region !== "default" && <span class="chip">{incident.region}</span>}
+            </h3>
+            {incident.reason !== null && (
+              <p class="fault">
+                <bdi>{incident.reason}</bdi>
+              </p>
+            )}
+            <p class="quiet">
+              First failed at <Clock at={incident.started_at} now={now} />, {toldInWords(incident)}.
+            </p>
+          </div>
+          <p class="row-end">
+            Down for{" "}
+            <strong>
+              <Lasting since={incident.started_at} now={now} />
+            </strong>
+          </p>
+        </li>
+      ))}
+    </ul>
   );
 }
 
