@@ -22,7 +22,7 @@ export interface ServedApp extends AsyncDisposable {
 /** Opens the web role over a new database, logged in as a runtime is: with the role uptuple_worker only. */
 export async function openTestApp(
   access: AccessPolicy = { kind: "public" },
-  options: Pick<AppOptions, "metricsToken"> = {},
+  options: Pick<AppOptions, "metricsToken" | "publicUrl"> = {},
 ): Promise<TestApp> {
   const database = await testDatabase();
   const connection = connect({ url: await database.urlFor("uptuple_worker"), maxConnections: 2 });

@@ -122,38 +122,7 @@ begin
           order by incident.opened_at desc, incident.id desc
           limit 20
         ) incident
-        cross join lateral (
-          select coalesce(jsonb_agg(to_jsonb(notice) order by notice.number), '[]') as notices
-          from (
-            select event.id as number, event.kind, event.occurred_at, sent.deliveries
-            from uptuple.event
-            cross join lateral (
-              select coalesce(jsonb_agg(
-                jsonb_build_object(
-                  'channel', channel.name, 'state', delivery.state, 'note', delivery.note, 'finished_at', delivery.finished_at,
-                  'attempts', (
-                    select coalesce(jsonb_agg(
-                      jsonb_build_object(
-                        'finished_at', attempt.finished_at, 'outcome', attempt.outcome, 'status', attempt.status,
-                        'latency_ms', attempt.latency_ms, 'answer', attempt.answer
-                      )
-                      order by attempt.id
-                    ), '[]')
-                    from uptuple.delivery_attempt attempt
-                    where attempt.delivery_id = delivery.id
-                  )
-                )
-                order by channel.name
-              ), '[]') as deliveries
-              from uptuple.delivery
-              join uptuple.channel on channel.id = delivery.channel_id
-              where delivery.event_number = event.id
-            ) sent
-            where event.incident_id = incident.id
-            order by event.id desc
-            limit 20
-          ) notice
-        ) told
+        cross join lateral (select uptuple.incident_notices(incident.id) as notices) told
       ) shown
     ),
     'revisions', (
