@@ -37,7 +37,12 @@ if (config.roles.has("web")) {
       viewerToken: config.viewerToken ?? undefined,
       public: config.publicDashboard ? "dashboard" : undefined,
     });
-    const app = createApp({ database: program.database, access, metricsToken: config.metricsToken });
+    const app = createApp({
+      database: program.database,
+      access,
+      metricsToken: config.metricsToken,
+      publicUrl: config.publicUrl,
+    });
     Deno.serve({ hostname: config.host, port: config.port, onListen() {} }, app.fetch);
   } catch (error) {
     if (error instanceof AccessError) refuse(error.message);

@@ -4,13 +4,16 @@ import { secureHeaders } from "hono/secure-headers";
 import type { Database } from "../database/connect.ts";
 import type { AccessPolicy } from "./access.ts";
 import { assetRoutes } from "./assets.ts";
+import { badgeRoutes } from "./badges.ts";
 import { dashboardRoutes } from "./dashboard_routes.tsx";
 import { answerFailure, answerNotFound } from "./failure_page.tsx";
-import { guardRoutes } from "./guard.tsx";
+import { guardRoutes, viewerCheck } from "./guard.tsx";
 import { healthRoutes } from "./health.ts";
 import { heartbeatRoutes } from "./heartbeat.ts";
+import { incidentRoutes } from "./incident/routes.ts";
 import { metricsRoutes } from "./metrics.ts";
 import { serviceRoutes } from "./service_routes.tsx";
+import { statusRoutes } from "./status/routes.tsx";
 import type { WebEnvironment } from "./web_environment.ts";
 
 /** What the web role is made of. */
@@ -21,15 +24,18 @@ export interface AppOptions {
   access: AccessPolicy;
   /** What asks for `/metrics` brings; null, the default, if whoever may see the pages may read the metrics. */
   metricsToken?: string | null;
+  /** Where people reach the pages, for links in feeds; null, the default, for where each request says that it went. */
+  publicUrl?: string | null;
 }
 
 /**
- * The web role: `/` with the current status of everything, a page for each service, `/healthz` and `/readyz`, `/heartbeat/` for jobs that
- * report by themselves, and what asks for the viewer token.
+ * The web role: `/` with the current status of everything, a page for each service and incident, the public status pages and badges,
+ * `/healthz` and `/readyz`, `/heartbeat/` for jobs that report by themselves, `/metrics`, and what asks for the viewer token.
  *
  * @returns The application. Serve it with `Deno.serve(options, app.fetch)`: the client's address comes as the second argument.
  */
-export function createApp({ database, access, metricsToken = null }: AppOptions): Hono<WebEnvironment> {
+export function createApp(options: AppOptions): Hono<WebEnvironment> {
+  const { database, access, metricsToken = null, publicUrl = null } = options;
   const metrics = metricsRoutes(database, metricsToken);
   const nothing = new Hono<WebEnvironment>();
 
@@ -53,6 +59,8 @@ export function createApp({ database, access, metricsToken = null }: AppOptions)
     .route("/", healthRoutes(database))
     .route("/", assetRoutes())
     .route("/", heartbeatRoutes(database))
+    .route("/", statusRoutes({ database, publicUrl: publicUrl?.replace(/\/+$/, "") ?? null }))
+    .route("/", badgeRoutes({ database, seesAll: viewerCheck(access) }))
     // A scraper with a token of its own needs nothing else.
     .route("/", metricsToken === null ? nothing : metrics)
     // What comes after this is nobody's who has no business here.
@@ -60,6 +68,7 @@ export function createApp({ database, access, metricsToken = null }: AppOptions)
     .route("/", metrics)
     .route("/", dashboardRoutes(database))
     .route("/", serviceRoutes(database))
+    .route("/", incidentRoutes(database))
     .notFound(answerNotFound)
     .onError(answerFailure);
 }

@@ -6,6 +6,7 @@ import chart from "./chart.js" with { type: "text" };
 import filter from "./filter.js" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import live from "./live.js" with { type: "text" };
+import statusStyle from "./status/status.css" with { type: "text" };
 import style from "./style.css" with { type: "text" };
 import theme from "./theme.js" with { type: "text" };
 import times from "./times.js" with { type: "text" };
@@ -29,6 +30,7 @@ const STYLE = "text/css; charset=utf-8";
 export const ASSETS = {
   icon: asset("/assets/icon.svg", "image/svg+xml", icon),
   style: asset("/assets/style.css", STYLE, style),
+  statusStyle: asset("/assets/status.css", STYLE, statusStyle),
   theme: asset("/assets/theme.js", SCRIPT, theme),
   times: asset("/assets/times.js", SCRIPT, times),
   live: asset("/assets/live.js", SCRIPT, live),

@@ -14,6 +14,9 @@ const DAY_MS = 86_400_000;
 /** What is said of a day in which every check was made, and up. */
 export const ALL_WELL = `${percentInWords(1, 2)} up, ${percentInWords(1, 1)} covered`;
 
+/** What bars are drawn from. */
+type DayCounts = Pick<ServiceHistory, "days_ago" | "day_expected" | "day_up" | "day_down">;
+
 /** One day of a service: what its bar shows. Null where nothing was expected. */
 type Day = { expected: number; up: number; down: number } | null;
 
@@ -46,7 +49,7 @@ interface Remark {
  * `data-days`: with titles a page grows by up to 8 kB a service.
  */
 export function DayBars(
-  { history, now, titled }: { history: ServiceHistory | undefined; now: Moment; titled: boolean },
+  { history, now, titled }: { history: DayCounts | undefined; now: Moment; titled: boolean },
 ): JSX.Element {
   const days = daysOf(history);
   const heights = days.map(heightsOf);
@@ -83,7 +86,7 @@ export function lastDayOf(now: Moment): string {
   return new Date(now).toISOString().slice(0, 10);
 }
 
-function daysOf(history: ServiceHistory | undefined): Day[] {
+function daysOf(history: DayCounts | undefined): Day[] {
   const days: Day[] = Array(HISTORY_DAYS).fill(null);
   history?.days_ago.forEach((ago, index) => {
     days[HISTORY_DAYS - 1 - ago] = {

@@ -4,6 +4,7 @@ import { type AccessPolicy, namesThisHost } from "./access.ts";
 import { renderLogin } from "./login_page.tsx";
 import { renderMessage } from "./message_page.tsx";
 import { bearerToken, tokenGate } from "./token_gate.ts";
+import { viewerToken } from "./viewer_token.ts";
 import type { WebEnvironment } from "./web_environment.ts";
 
 /** A token and a path, in bytes. */
@@ -22,6 +23,23 @@ export function guardRoutes(policy: AccessPolicy): Hono<WebEnvironment> {
       return refuseOtherHosts(routes, policy.host);
     case "token":
       return askForToken(routes, policy.token);
+  }
+}
+
+/**
+ * Whether a request comes from somebody who may see the pages, for what is open to everybody and shows more to those. A token in a
+ * header does not count: outside the guard nobody limits guesses.
+ */
+export function viewerCheck(policy: AccessPolicy): (context: Context<WebEnvironment>) => Promise<boolean> {
+  switch (policy.kind) {
+    case "public":
+      return () => Promise.resolve(true);
+    case "loopback":
+      return (context) => Promise.resolve(namesThisHost(context.req.header("host"), policy.host));
+    case "token": {
+      const token = viewerToken(policy.token);
+      return (context) => token.isRemembered(context);
+    }
   }
 }
 

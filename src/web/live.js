@@ -27,6 +27,8 @@ async function refresh() {
   try {
     const answer = await fetch(location.href, {
       headers: { accept: "text/html" },
+      // What a browser keeps of a public page is asked for whether it is still right.
+      cache: "no-cache",
       signal: AbortSignal.timeout(10_000),
     });
     // Signed out meanwhile.

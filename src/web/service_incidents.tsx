@@ -43,7 +43,9 @@ function Incident({ incident, now }: { incident: ServiceIncident; now: Moment })
       <Icon name={closed_at === null ? "down" : closed_by === "withdrawn" ? "paused" : "up"} />
       <div class="row-main">
         <h3>
-          <bdi>{reason ?? "No reason given"}</bdi>
+          <a href={`/incidents/${incident_id}`}>
+            <bdi>{reason ?? "No reason given"}</bdi>
+          </a>
           {region !== "default" && <span class="chip">{region}</span>}
         </h3>
         <p class="quiet">
@@ -79,12 +81,17 @@ function Notices({ notices, now }: { notices: IncidentNotice[]; now: Moment }): 
               <code>{kind}</code> at <Clock at={occurred_at} now={now} />
               {deliveries.length === 0 && <span class="quiet">: there was no channel</span>}
             </p>
-            <ul>{deliveries.map((delivery) => <Delivery delivery={delivery} now={now} />)}</ul>
+            <NoticeDeliveries deliveries={deliveries} now={now} />
           </li>
         ))}
       </ul>
     </details>
   );
+}
+
+/** Where a notice went: of each channel its state, and every attempt with its answer. */
+export function NoticeDeliveries({ deliveries, now }: { deliveries: NoticeDelivery[]; now: Moment }): JSX.Element {
+  return <ul class="deliveries">{deliveries.map((delivery) => <Delivery delivery={delivery} now={now} />)}</ul>;
 }
 
 function Delivery(

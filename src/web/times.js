@@ -20,7 +20,7 @@ function localise(page) {
   for (const time of page.querySelectorAll("time[data-clock]")) {
     const at = new Date(time.dateTime);
     time.title = time.textContent;
-    time.textContent = inWords(at) + (time === read ? `${NBSP}${offsetAt(at)}` : "");
+    time.textContent = inWords(at, time.dataset.clock === "full") + (time === read ? `${NBSP}${offsetAt(at)}` : "");
   }
   for (const span of page.querySelectorAll("[data-zone]")) span.textContent = zoneInWords();
   const lost = page.querySelector("#lost");
@@ -29,8 +29,9 @@ function localise(page) {
   }
 }
 
-function inWords(at) {
-  const isToday = date.format(at) === date.format(asOf);
+/** With the date if it is not that of the page, or if it always shall be. */
+function inWords(at, isFull) {
+  const isToday = !isFull && date.format(at) === date.format(asOf);
   return isToday ? clock.format(at) : `${date.format(at)}${NBSP}${clock.format(at)}`;
 }
 

@@ -42,7 +42,7 @@ Deno.test("a password with every separator of a URL stays a password", async () 
 
 for (
   const [url, expanded] of [
-    ["https://h/${UPTUPLE_SECRET_WORD}", "https://h/p%40ss%3Aw/rd%231"],
+    ["https://h/${UPTUPLE_SECRET_WORD}", "https://h/p%40ss:w/rd%231"],
     ["https://h/?a=${UPTUPLE_SECRET_WORD}&b=1", "https://h/?a=p%40ss%3Aw%2Frd%231&b=1"],
     ["https://${UPTUPLE_SECRET_KEY}:${UPTUPLE_SECRET_WORD}@h/", "https://hush%26hush:p%40ss%3Aw%2Frd%231@h/"],
     ["https://h:${UPTUPLE_SECRET_SHORT}/", "https://h:80/"],
