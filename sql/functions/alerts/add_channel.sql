@@ -56,10 +56,26 @@ end
 $function$;
 
 comment on function uptuple.add_channel(text, text, jsonb, text[], text, integer, interval, text, jsonb) is
-  'Send notices to a URL. Returns the channel''s id. kind is webhook, slack, discord, teams, mattermost, telegram, ntfy, gotify, pushover, '
-  'pagerduty, opsgenie, alertmanager, email, or one of your own (a function uptuple.render_<kind>); options are what that kind needs. headers and '
-  'url may hold ${UPTUPLE_SECRET_NAME}; signing_secrets name the keys of the Standard Webhooks signature. max_attempts is 5 by default, 10 for '
-  'email. Incidents that are open now are told at once; test_channel tries it.';
+  E'Tell somebody. Returns the channel''s id. It gets everything until route says otherwise; incidents that are open now are told at once, and '
+  'test_channel tries it. headers and url may hold ${UPTUPLE_SECRET_NAME}. signing_secrets: one or two ${UPTUPLE_SECRET_NAME} with the keys of the '
+  'Standard Webhooks signature. ordering: incident (a dead notice holds back what follows it in its incident) or strict (everything later of '
+  'its service). max_attempts is 1 to 20, by default 5, of email 10. timeout is 100 ms to 20 seconds, by default 10 seconds.'
+  '\n\nkind, where its url leads, and its options (* needed; tokens, keys, passwords and ca are ${UPTUPLE_SECRET_NAME}):'
+  '\n  webhook       the receiver''s'
+  '\n  slack         the incoming webhook''s; mention (<!channel>, <!here>, <@user>)'
+  '\n  discord       the webhook''s; mention (@everyone, @here, <@user>, <@&role>)'
+  '\n  teams         the workflow''s'
+  '\n  mattermost    the incoming webhook''s; mention (@channel), channel, username'
+  '\n  telegram      (has a default) token*, chat_id*, message_thread_id, silent'
+  '\n  ntfy          the server''s (default ntfy.sh); topic*, token'
+  '\n  gotify        the server''s; token*'
+  '\n  pushover      (has a default) token*, user*, device, sound'
+  '\n  pagerduty     (has a default) routing_key*'
+  '\n  opsgenie      (has a default; https://api.eu.opsgenie.com/ in the EU) api_key*'
+  '\n  alertmanager  the receiver''s; receiver'
+  '\n  email         smtp://host:587 or smtps://host:465; from*, to* (one or a list), user and password, starttls (required, offered, never), ca;'
+  '\n                without headers and signing_secrets'
+  '\nOr a kind of your own: a function uptuple.render_<kind>(event, channel) of the schema''s owner, which reads the options that it likes.';
 
 revoke execute on function uptuple.add_channel(text, text, jsonb, text[], text, integer, interval, text, jsonb) from public;
 grant execute on function uptuple.add_channel(text, text, jsonb, text[], text, integer, interval, text, jsonb) to uptuple_operator;

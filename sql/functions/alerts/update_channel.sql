@@ -64,8 +64,8 @@ end
 $function$;
 
 comment on function uptuple.update_channel(text, text, text, jsonb, text[], text, integer, interval, jsonb) is
-  'Change a channel; what is left out stays. Ends a suspension or pause, so call it without changes to try a suspended channel again. '
-  'Returns its id.';
+  'Change a channel; what is left out stays, and so does its kind. Notices that are unsent go to the new url, with the same ids. Ends a suspension '
+  'or pause, so call it without changes to try a suspended channel again. Returns its id. Values as in add_channel.';
 
 revoke execute on function uptuple.update_channel(text, text, text, jsonb, text[], text, integer, interval, jsonb) from public;
 grant execute on function uptuple.update_channel(text, text, text, jsonb, text[], text, integer, interval, jsonb) to uptuple_operator;

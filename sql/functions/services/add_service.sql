@@ -95,19 +95,25 @@ comment on function uptuple.add_service(
 ) is
   E'Watch a service. Returns its id. Probed at once, then in each window of every (1 second to 1 day, default 30 seconds). '
   'timeout: up to the smaller of every and 20 seconds (default 10, or every if that is shorter). '
-  'failure_threshold DOWNs in a row (default 3, of a heartbeat 1) open an incident, recovery_threshold UPs close it; between the first DOWN and the threshold '
-  'the next check comes after confirm_every. Headers, body, url and options may hold ${UPTUPLE_SECRET_NAME}.'
+  'failure_threshold DOWNs in a row (default 3, of a heartbeat 1) open an incident, recovery_threshold UPs (default 1) close it; between the first '
+  'DOWN and the threshold the next check comes after confirm_every (default: the smaller of every and 30 seconds). group_name and tags are what '
+  'routes, escalations, maintenance and pages choose by. regions names the one region whose runtimes check it. enabled => false adds it PAUSED. '
+  'Headers, body, url and options may hold ${UPTUPLE_SECRET_NAME}.'
   '\n\nThe url says what is checked, and with which options:'
   '\n  http://host/path, https://   tls_server_name, ca, client_certificate, client_key, ip_family (4 or 6); method, headers, body,'
-  '\n                               expected_statuses (''200-299, 401''), follow_redirects (0 to 5), insecure are arguments of their own'
+  '\n                               expected_statuses (''200-299, 401''), follow_redirects (0 to 5), insecure are arguments of their own;'
+  '\n                               method is GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS or PROPFIND'
   '\n  tcp://host:port              send (text), expect (true: it must answer)'
-  '\n  tls://host:port              those of tcp:// and the four of https://; insecure => true verifies nothing'
-  '\n  dns:name                     record_type (A, AAAA, CNAME, MX, NS, TXT, SOA, SRV, PTR, CAA), resolver ("1.1.1.1:53"),'
+  '\n  tls://host:port              those of tcp:// and the first four of https://'
+  '\n  dns:name                     record_type (A, AAAA, CNAME, MX, NS, TXT, SOA, SRV, PTR, CAA; default A),'
+  '\n                               resolver ("1.1.1.1:53"; default: the system''s),'
   '\n                               answers (["a", "b"]: each must come; {"exactly": [...]}; {"any_of": [...]})'
-  '\n  certificate://host[:port]    days (fewer left are DOWN; default 14) and the four of https://'
-  '\n  postgresql://user@host/db    the four of https://; also postgresql:${UPTUPLE_SECRET_DSN}'
-  '\n  heartbeat:                   it reports by itself. grace (default: every, at most 1 hour), cron and zone;'
+  '\n  certificate://host[:port]    days (fewer left are DOWN; default 14) and the first four of https://'
+  '\n  postgresql://user@host/db    the first four of https://; also postgresql:${UPTUPLE_SECRET_DSN}'
+  '\n  heartbeat:                   it reports by itself. grace (1 minute to 30 days; default: every, at most 1 hour), cron, zone (default UTC);'
   '\n                               every may be up to 366 days; heartbeat_url() gives the URL that it calls'
+  '\ntls_server_name is told to the server and verified instead of the host. ca (instead of the system''s authorities) and client_certificate are '
+  'PEM or a secret, client_key is a secret and goes with client_certificate. insecure => true accepts every certificate.'
   '\n\nassertions is a list; each that does not hold names itself in the reason:'
   '\n  {"status": "200-299, 401"}'
   '\n  {"header": "content-type", "contains": "json"}     exists == != contains not_contains matches not_matches'
@@ -119,7 +125,8 @@ comment on function uptuple.add_service(
   '\nBeside any of them: "otherwise": "DOWN" or "DEGRADED", and "name". A JSON path is an SQL/JSON path (lax) and every value that it finds '
   'must hold, types respected: 2.42 < 3, and "10" is a text. A pattern is a POSIX regular expression of up to 500 characters without '
   'back-references and look-around. Only the first 64 KiB of a body are read. Left at its default, expected_statuses yields to an '
-  'assertion on the status. test_assertions(config, observation) tries them.';
+  'assertion on the status. tcp:// has body, json and latency_ms, tls:// also certificate_days; dns: and postgresql: have latency_ms, certificate:// '
+  'has latency_ms and certificate_days, heartbeat: none. test_assertions(config, observation) tries them.';
 
 revoke execute on function uptuple.add_service(
   text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb

@@ -119,8 +119,10 @@ comment on function uptuple.update_service(
   text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
 ) is
   'Change a service; what is left out stays as it is, an empty body or group_name takes it away, confirm_every => ''0'' gives back its default. Returns the number of its revision. '
-  'Jobs that exist keep the revision they were made with. assertions and options replace those there are (''[]'' and ''{}'' take them away); '
-  'a new url is of the same kind.';
+  'Jobs that exist keep the revision they were made with. assertions, options, headers and tags replace those there are as a whole (''[]'' and ''{}'' '
+  'take them away); a new url is of the same kind. A new every starts a new grid, and shortens a timeout that it leaves no room for; thresholds '
+  'take effect with the next result. disable_service and enable_service switch it off and on, depends_on says what it depends on. '
+  'Values as in add_service.';
 
 revoke execute on function uptuple.update_service(
   text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
