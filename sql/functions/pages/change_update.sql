@@ -15,15 +15,8 @@ as $function$
 #variable_conflict use_variable
 begin
   status := lower(status);
-  if status not in ('investigating', 'identified', 'monitoring', 'resolved', 'postmortem') then
-    raise exception 'status is %, and cannot be that', quote_literal(status)
-      using errcode = 'invalid_parameter_value', hint = 'Use investigating, identified, monitoring, resolved or postmortem.';
-  end if;
   body := uptuple.printable(body, 20001);
-  if body !~ '\S' or length(body) > 20000 then
-    raise exception 'body has % characters', length(body)
-      using errcode = 'invalid_parameter_value', hint = 'Write 1 to 20000 characters; public => false takes an update off the status pages.';
-  end if;
+  perform uptuple.check_update(status, body);
   update uptuple.incident_update changed
   set body = coalesce(body, changed.body),
       status = coalesce(status, changed.status),

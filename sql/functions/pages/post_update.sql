@@ -16,16 +16,9 @@ as $function$
 declare
   new_id bigint;
 begin
-  status := lower(status);
-  if (status in ('investigating', 'identified', 'monitoring', 'resolved', 'postmortem')) is not true then
-    raise exception 'status is %, and cannot be that', coalesce(quote_literal(status), 'null')
-      using errcode = 'invalid_parameter_value', hint = 'Use investigating, identified, monitoring, resolved or postmortem.';
-  end if;
-  body := uptuple.printable(body, 20001);
-  if (body ~ '\S' and length(body) <= 20000) is not true then
-    raise exception 'body has % characters', coalesce(length(body), 0)
-      using errcode = 'invalid_parameter_value', hint = 'Write 1 to 20000 characters; an empty line starts a new paragraph.';
-  end if;
+  status := lower(coalesce(status, ''));
+  body := uptuple.printable(coalesce(body, ''), 20001);
+  perform uptuple.check_update(status, body);
   if not exists (select from uptuple.incident where incident.id = incident_id) then
     raise exception 'there is no incident %', coalesce(incident_id::text, 'null')
       using errcode = 'UT001', hint = 'select incident_id, service, started_at from uptuple.incidents;';
