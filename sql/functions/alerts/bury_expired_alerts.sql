@@ -74,7 +74,7 @@ begin
   with dead as (
     update uptuple.delivery
     set state = 'DEAD', claim_token = null, finished_at = at, last_status = null, last_answer = unanswered, last_cause = 'lease ended'
-    where delivery.id = any (free) and delivery.state = 'SENDING' and delivery.due_at <= at
+    where delivery.id = any (free) and delivery.claim_token is not null and delivery.due_at <= at
     returning delivery.id, delivery.attempts, delivery.worker
   ),
   noted as (

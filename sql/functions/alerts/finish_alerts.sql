@@ -31,7 +31,7 @@ begin
   perform uptuple.lock_lanes('{}', ids);
   perform 1
   from uptuple.channel
-  where channel.id in (select delivery.channel_id from uptuple.delivery where delivery.id = any (ids) and delivery.state = 'SENDING')
+  where channel.id in (select delivery.channel_id from uptuple.delivery where delivery.id = any (ids) and delivery.claim_token is not null)
   order by channel.id
   for no key update;
 

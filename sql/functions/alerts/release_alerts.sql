@@ -23,7 +23,6 @@ begin
   set state = 'READY', claim_token = null, attempts = delivery.attempts - 1, due_at = clock_timestamp()
   from unnest(delivery_ids, claim_tokens) given (id, token)
   where delivery.id = given.id
-    and delivery.state = 'SENDING'
     and delivery.claim_token = given.token
     and delivery.due_at > clock_timestamp();
 

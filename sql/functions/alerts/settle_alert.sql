@@ -1,8 +1,9 @@
 -- Settle one notice by its receiver's answer, with the consequences for its channel. finish_alerts, the caller, holds the locks of the lane
 -- and of the channel.
 --
--- The fence stands in the UPDATE: id, SENDING, token, unended lease. Writes delivery, delivery_attempt, counter and
--- channel.
+-- The fence stands in the UPDATE: id, token, unended lease. It does not say that the state is SENDING, to which a CHECK ties the token: with
+-- it PostgreSQL 15 kept a plan that read everything that waits. Writes delivery, delivery_attempt, counter
+-- and channel.
 create or replace function uptuple.settle_alert(delivery_id bigint, claim_token uuid, response jsonb)
 returns text
 language plpgsql
@@ -24,7 +25,7 @@ declare
 begin
   select delivery.* into settled
   from uptuple.delivery
-  where delivery.id = delivery_id and delivery.state = 'SENDING' and delivery.claim_token = claim_token and delivery.due_at > at;
+  where delivery.id = delivery_id and delivery.claim_token = claim_token and delivery.due_at > at;
   if not found then
     return case
       when exists (select from uptuple.delivery where delivery.id = delivery_id and delivery.accepted_token = claim_token) then 'DUPLICATE'
@@ -56,7 +57,6 @@ begin
       last_cause = case when meaning <> 'DELIVERED' then uptuple.response_cause(response, target.kind) end,
       finished_at = case when meaning in ('DELIVERED', 'DEAD') then at end
   where delivery.id = delivery_id
-    and delivery.state = 'SENDING'
     and delivery.claim_token = settle_alert.claim_token
     and delivery.due_at > clock_timestamp();
   if not found then
