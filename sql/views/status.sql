@@ -22,7 +22,7 @@ select
   service.failure_threshold,
   state.incident_id,
   make_interval(secs => service.interval_seconds) as every,
-  uptuple.shown_url(revision.target) as url,
+  uptuple.shown_url(uptuple.readable_url(revision.target)) as url,
   service.revision,
   maintenance.until as maintenance_until,
   maintenance.title as maintenance_title

@@ -154,6 +154,27 @@ Deno.test("two people close a circle of dependencies together: the second is ref
   await refused;
 });
 
+Deno.test("services that depend on each other's parents are added and changed together: one waits, and neither is refused", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "shop");
+  await addService(owner, "db");
+  const one = await database.connect();
+  const other = await database.connect();
+  const otherBackend = await backendOf(other);
+
+  await one`begin`;
+  await one`select uptuple.add_service(name => 'cart', url => 'https://cart/', depends_on => 'db')`;
+  const changing = other`select uptuple.update_service('shop', depends_on => 'db', every => '1 minute')`.execute();
+  await untilBlocked(owner, otherBackend);
+  await one`select uptuple.update_service('shop', depends_on => 'cart')`;
+  await one`commit`;
+  await changing;
+
+  const rows = await owner`select service || ' on ' || depends_on as line from uptuple.dependencies order by 1`;
+  assert.deepEqual(rows.map(({ line }) => line), ["cart on db", "shop on db"]);
+});
+
 Deno.test("an incident closes while a route, a reminder or an escalation is set: neither waits for the other for ever", async () => {
   await using database = await testDatabase();
   await dueReminder(database);

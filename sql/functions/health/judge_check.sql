@@ -1,6 +1,7 @@
 -- The verdict on a check that has assertions, or that is of another kind than HTTP, as of a moment.
 --
--- What the target did comes first, then each assertion. Where the target gave no answer there is nothing to hold assertions against.
+-- What the target did comes first, then each assertion. Where the target gave no answer there is nothing to hold assertions against. A body
+-- that did not end in time is judged by its beginning, if what was looked for is there.
 -- Reads nothing. Called by evaluate_observation, test_assertions and replayed_results.
 create or replace function uptuple.judge_check(config jsonb, observation jsonb, at timestamptz)
 returns uptuple.verdict
@@ -18,6 +19,13 @@ declare
   end;
   base uptuple.verdict;
 begin
+  if seen -> 'error' ->> 'code' = 'timeout.body' and seen ? 'body' and uptuple.holds_early(config -> 'assertions') then
+    base := uptuple.judge_check(config, seen - 'error' || '{"body_capped": true}', at);
+    if base.status <> 'DOWN' then
+      base.reason := left(base.reason || ', of a body that did not end in time', 500);
+      return base;
+    end if;
+  end if;
   if not is_http then
     base := uptuple.other_verdict(config, seen, at);
   elsif config ? 'status_asserted' and jsonb_typeof(seen -> 'status') = 'number' and not seen ? 'error' then

@@ -15,3 +15,4 @@ end;
 comment on function uptuple.observed_ms(jsonb, text) is 'A phase of an observation''s timings in ms, kept between 0 and a day; null if it has none.';
 
 revoke execute on function uptuple.observed_ms(jsonb, text) from public;
+grant execute on function uptuple.observed_ms(jsonb, text) to uptuple_worker, uptuple_operator, uptuple_viewer;

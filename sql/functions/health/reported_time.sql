@@ -20,3 +20,4 @@ $function$;
 comment on function uptuple.reported_time(text) is 'A moment out of text in ISO 8601 with its zone, or null if it is none.';
 
 revoke execute on function uptuple.reported_time(text) from public;
+grant execute on function uptuple.reported_time(text) to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -128,7 +128,7 @@ begin
     'revisions', (
       select jsonb_agg(to_jsonb(shown) order by shown.revision desc)
       from (
-        select revised.revision, revised.kind, uptuple.shown_url(revised.target) as target,
+        select revised.revision, revised.kind, uptuple.shown_url(uptuple.readable_url(revised.target)) as target,
           -- Whether two are equal, without what they are.
           left(encode(sha256(convert_to(revised.target, 'UTF8')), 'hex'), 16) as target_digest,
           revised.timeout_ms, revised.created_at, revised.created_by, configured.settings, configured.digests

@@ -11,6 +11,10 @@ set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 declare
+  -- Beside what is judged by, all that a stored configuration has, so that it can be tried as it is.
+  known constant text[] := '{service,assertions,expected_statuses,status_asserted,read_body,want_headers,method,headers,body,follow_redirects,insecure,'
+    'tls,ip_family,record_type,resolver,answers,days,send,expect}';
+  unknown text;
   given jsonb := case jsonb_typeof(config) when 'array' then jsonb_build_object('assertions', config) else config end;
   kind text := 'http';
   target text := 'https://example.com/';
@@ -22,6 +26,11 @@ begin
     raise exception 'config must be a list of assertions or an object, and observation an object'
       using errcode = 'invalid_parameter_value',
             hint = 'For example select * from uptuple.test_assertions(''[{"body": {"contains": "ok"}}]'', ''{"status": 200, "body": "ok"}'').';
+  end if;
+  select min(key) into unknown from jsonb_object_keys(given) key where key <> all (known);
+  if unknown is not null then
+    raise exception 'config has %, which no check has', quote_literal(left(unknown, 100))
+      using errcode = 'invalid_parameter_value', hint = 'It may have assertions, expected_statuses, and service for those of a service.';
   end if;
   if given ? 'service' then
     select revision.kind, revision.target, revision.config into kind, target, tested

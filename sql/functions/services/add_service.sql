@@ -21,7 +21,8 @@ create or replace function uptuple.add_service(
   regions text[] default '{default}',
   enabled boolean default true,
   assertions jsonb default '[]',
-  options jsonb default '{}'
+  options jsonb default '{}',
+  depends_on text default null
 )
 returns bigint
 language plpgsql
@@ -45,6 +46,10 @@ declare
   time_limit constant interval := coalesce(timeout, least(every, interval '10 seconds'));
   new_id bigint;
 begin
+  -- What depends_on locks, before anything else is locked.
+  if depends_on <> '' then
+    lock table uptuple.service in share row exclusive mode;
+  end if;
   enabled := coalesce(enabled, true);
   failure_threshold := coalesce(failure_threshold, case kind when 'heartbeat' then 1 else 3 end);
   group_name := nullif(group_name, '');
@@ -86,19 +91,23 @@ begin
     end if;
   end if;
   perform uptuple.start_heartbeat(new_id);
+  if depends_on <> '' then
+    perform uptuple.depends_on(name, depends_on);
+  end if;
   return new_id;
 end
 $function$;
 
 comment on function uptuple.add_service(
-  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb
+  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb, text
 ) is
   E'Watch a service. Returns its id. Probed at once, then in each window of every (1 second to 1 day, default 30 seconds). '
   'timeout: up to the smaller of every and 20 seconds (default 10, or every if that is shorter). '
   'failure_threshold DOWNs in a row (default 3, of a heartbeat 1) open an incident, recovery_threshold UPs (default 1) close it; between the first '
   'DOWN and the threshold the next check comes after confirm_every (default: the smaller of every and 30 seconds). group_name and tags are what '
   'routes, escalations, maintenance and pages choose by. regions names the one region whose runtimes check it. enabled => false adds it PAUSED. '
-  'Headers, body, url and options may hold ${UPTUPLE_SECRET_NAME}.'
+  'Headers, body, url and options may hold ${UPTUPLE_SECRET_NAME}. A host in its own script is kept in punycode. depends_on names a service: while '
+  'that is down, failures of this one are not announced.'
   '\n\nThe url says what is checked, and with which options:'
   '\n  http://host/path, https://   tls_server_name, ca, client_certificate, client_key, ip_family (4 or 6); method, headers, body,'
   '\n                               expected_statuses (''200-299, 401''), follow_redirects (0 to 5), insecure are arguments of their own;'
@@ -129,8 +138,8 @@ comment on function uptuple.add_service(
   'has latency_ms and certificate_days, heartbeat: none. test_assertions(config, observation) tries them.';
 
 revoke execute on function uptuple.add_service(
-  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb
+  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb, text
 ) from public;
 grant execute on function uptuple.add_service(
-  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb
+  text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], text[], boolean, jsonb, jsonb, text
 ) to uptuple_operator;

@@ -19,3 +19,4 @@ $function$;
 comment on function uptuple.assertion_leaves(jsonb) is 'The assertions of a list that look at something themselves, also those within any and all.';
 
 revoke execute on function uptuple.assertion_leaves(jsonb) from public;
+grant execute on function uptuple.assertion_leaves(jsonb) to uptuple_worker, uptuple_operator, uptuple_viewer;

@@ -1,8 +1,9 @@
 -- A host in its canonical spelling, or an error that quotes the URL it comes from and says what is wrong.
 --
--- Addresses get their usual form. Names are lower case and stay in their own script, which the runtime encodes; what every URL parser
--- maps away (soft hyphens, full-width letters, ideographic full stops) is mapped away here, so that nobody hides a host behind it. A
--- secret in a host stays as it is. Reads nothing. Called by service_url, socket_target, dns_target and postgresql_target.
+-- Addresses get their usual form. Names are lower case and in punycode, as they are asked for and as certificates have them (UTS 46,
+-- nontransitional: faß is xn--fa-hia), so that nobody hides a host behind a spelling. A name of which it is not sure how it is mapped is
+-- refused, and may be given in punycode. A secret in a host stays as it is. Reads nothing. Called by service_url, socket_target, dns_target
+-- and postgresql_target.
 create or replace function uptuple.canonical_host(host text, url text)
 returns text
 language plpgsql
@@ -11,7 +12,15 @@ set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_variable
 declare
+  -- Controls, marks that turn the direction, private and unassigned characters, and those whose mapping PostgreSQL does not have.
+  unsure constant text :=
+    '[\u0080-\u00a0\u0345\u03f2\u03f9\u061c\u10a0-\u10c6\u13a0-\u13fd\u1680\u180e\u1c80-\u1cbf\u1f80-\u1faf\u1fb2-\u1fb4\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc7\u1fcc\u1ff2-\u1ff4\u1ff7\u1ffc\u200c-\u200f'
+    '\u2024-\u202f\u2061-\u2063\u2065-\u206f\u2132\u2183\uab70-\uabbf\ud7fc-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\U0001d6d3\U0001d70d\U0001d747\U0001d781\U0001d7bb\U000323b0-\U000e00ff\U000e01f0-\U0010ffff]';
+  right_to_left constant text := '[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]';
   label text;
+  name text;
+  names text := '';
+  labels text[];
 begin
   if host = '' then
     raise exception 'url % has no host', quote_literal(uptuple.shown_url(url))
@@ -32,24 +41,49 @@ begin
     end;
   end if;
 
-  host := translate(lower(host), U&'\3002\FF0E\FF61\00AD\200B\2060\FEFF', '...');
-  if host ~ '[^\u0001-\u007f]' and getdatabaseencoding() = 'UTF8' then
-    host := lower(normalize(host, nfkc));
+  if host ~ '[^\u0001-\u007f]' and getdatabaseencoding() <> 'UTF8' then
+    raise exception 'url % has a host that this database cannot encode', quote_literal(uptuple.shown_url(url))
+      using errcode = 'invalid_parameter_value', hint = 'Write the host in punycode, such as xn--24-7lcqj.xn--p1ai.';
   end if;
+  if host ~ unsure then
+    raise exception 'url % has a host with a character that no host name has, or that is written in more than one way', quote_literal(uptuple.shown_url(url))
+      using errcode = 'invalid_parameter_value', hint = 'Write the host in punycode, such as xn--24-7lcqj.xn--p1ai.';
+  end if;
+  begin
+    host := uptuple.mapped_host(host);
+  exception when undefined_object then
+    raise exception 'url % has a host that this server, without ICU, cannot encode', quote_literal(uptuple.shown_url(url))
+      using errcode = 'invalid_parameter_value', hint = 'Write the host in punycode, such as xn--24-7lcqj.xn--p1ai.';
+  end;
+  if host ~ '[^a-z0-9._\u0080-\U0010ffff-]' then
+    raise exception 'url % has a host with a character that no host name has', quote_literal(uptuple.shown_url(url))
+      using errcode = 'invalid_parameter_value', hint = 'Use letters, digits, hyphens and dots.';
+  end if;
+
+  foreach label in array string_to_array(host, '.') loop
+    name := label;
+    if label ~ '^xn--' then
+      name := uptuple.from_punycode(substr(label, 5));
+      -- Joiners are left to whoever wrote the punycode: whether one may stand where it does depends on the script.
+      if (name ~ '[^\u0001-\u007f]' and translate(name, U&'\200C\200D', '') !~ unsure and uptuple.mapped_host(name) = name) is not true then
+        raise exception 'url % has a host with the label %, which encodes no name', quote_literal(uptuple.shown_url(url)), quote_literal(label)
+          using errcode = 'invalid_parameter_value', hint = 'Write the name in its own script, such as http://мтр24.рф/.';
+      end if;
+    end if;
+    names := names || '.' || name;
+    labels := labels || uptuple.to_punycode(name);
+  end loop;
+  host := coalesce(array_to_string(labels, '.'), '');
   if host = '' or host ~ '\.\.|^\.|(^|\.)-' or length(host) > 253 or host ~ '[^.]{64}' then
     raise exception 'url % has a host with a label that is empty, too long, or starts with a hyphen', quote_literal(uptuple.shown_url(url))
       using errcode = 'invalid_parameter_value', hint = 'Labels have 1 to 63 characters, a host up to 253.';
   end if;
-  if host ~ '[^a-z0-9._\u0080-\U0010ffff-]|[\u0080-\u00a0\u2028\u2029]' then
-    raise exception 'url % has a host with a character that no host name has', quote_literal(uptuple.shown_url(url))
-      using errcode = 'invalid_parameter_value', hint = 'Use letters, digits, hyphens and dots.';
+  if names ~ right_to_left and (names || '.') !~ format('^(\.(%s[^.a-z]*|[^-0-9.][^.]*))+\.+$', right_to_left)
+    or names ~ '\.[\u0300-\u036f]' or names ~ format('[a-z][^.]*%s|%s-(\.|$)', right_to_left, right_to_left)
+  then
+    raise exception 'url % has a host whose letters cannot stand beside each other', quote_literal(uptuple.shown_url(url))
+      using errcode = 'invalid_parameter_value', hint = 'A label is written from left to right or from right to left, and begins with a letter.';
   end if;
-  foreach label in array string_to_array(host, '.') loop
-    if label ~ '^xn--' and not uptuple.is_punycode(substr(label, 5)) then
-      raise exception 'url % has a host with the label %, which encodes no name', quote_literal(uptuple.shown_url(url)), quote_literal(label)
-        using errcode = 'invalid_parameter_value', hint = 'Write the name in its own script, such as http://мтр24.рф/.';
-    end if;
-  end loop;
   return coalesce(uptuple.ipv4_host(host), host);
 end
 $function$;

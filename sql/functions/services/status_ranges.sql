@@ -31,3 +31,4 @@ $function$;
 comment on function uptuple.status_ranges(text, text) is 'Expected statuses such as ''200-299, 401'' as a multirange.';
 
 revoke execute on function uptuple.status_ranges(text, text) from public;
+grant execute on function uptuple.status_ranges(text, text) to uptuple_worker, uptuple_operator, uptuple_viewer;

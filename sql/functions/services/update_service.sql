@@ -1,4 +1,4 @@
--- Change a service. What is left out stays; an empty body or group_name takes it away, and confirm_every of 0 gives back its default.
+-- Change a service. What is left out stays; an empty body, group_name or depends_on takes it away, and confirm_every of 0 gives back its default.
 --
 -- A change of what is sent or expected makes a new revision and touches no job that exists; a new interval starts a new grid after
 -- now. Thresholds take effect with the next result. Writes service, service_revision, service_active.
@@ -20,7 +20,8 @@ create or replace function uptuple.update_service(
   group_name text default null,
   tags text[] default null,
   assertions jsonb default null,
-  options jsonb default null
+  options jsonb default null,
+  depends_on text default null
 )
 returns integer
 language plpgsql
@@ -29,13 +30,19 @@ set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_variable
 declare
-  service uptuple.service := uptuple.find_service(name);
+  service uptuple.service;
   current uptuple.service_revision;
   target text;
   config jsonb;
   time_limit interval;
-  old_interval constant interval := make_interval(secs => service.interval_seconds);
+  old_interval interval;
 begin
+  -- What depends_on locks, before anything else is locked.
+  if depends_on is not null then
+    lock table uptuple.service in share row exclusive mode;
+  end if;
+  service := uptuple.find_service(name);
+  old_interval := make_interval(secs => service.interval_seconds);
   select revision.* into strict current
   from uptuple.service_revision revision
   where revision.service_id = service.id and revision.revision = service.revision;
@@ -111,22 +118,25 @@ begin
   end if;
   perform uptuple.note_membership(service.id);
   perform uptuple.start_heartbeat(service.id);
+  if depends_on is not null then
+    perform uptuple.depends_on(coalesce(new_name, service.name), nullif(depends_on, ''));
+  end if;
   return service.revision;
 end
 $function$;
 
 comment on function uptuple.update_service(
-  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb, text
 ) is
-  'Change a service; what is left out stays as it is, an empty body or group_name takes it away, confirm_every => ''0'' gives back its default. Returns the number of its revision. '
+  'Change a service; what is left out stays as it is, an empty body, group_name or depends_on takes it away, confirm_every => ''0'' gives back its default. Returns the number of its revision. '
   'Jobs that exist keep the revision they were made with. assertions, options, headers and tags replace those there are as a whole (''[]'' and ''{}'' '
   'take them away); a new url is of the same kind. A new every starts a new grid, and shortens a timeout that it leaves no room for; thresholds '
-  'take effect with the next result. disable_service and enable_service switch it off and on, depends_on says what it depends on. '
+  'take effect with the next result. disable_service and enable_service switch it off and on. '
   'Values as in add_service.';
 
 revoke execute on function uptuple.update_service(
-  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb, text
 ) from public;
 grant execute on function uptuple.update_service(
-  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb
+  text, text, text, interval, interval, text, jsonb, text, text, integer, integer, interval, integer, boolean, text, text[], jsonb, jsonb, text
 ) to uptuple_operator;

@@ -103,7 +103,8 @@ export function collectBody(
     }
   } catch (error) {
     if (!(error instanceof ProbeFailure)) throw error;
-    finish(error);
+    source.once("data", () => finish(error));
+    source.once("end", () => finish());
   }
   return finish;
 }

@@ -72,6 +72,15 @@ Deno.test("a body in an encoding that was not asked for cannot be decoded", asyn
   assertFailed(await observe(server.url, READ), "body.decode", /zstd/);
 });
 
+for (const head of ["200 OK", "204 No Content", "304 Not Modified"]) {
+  Deno.test(`an empty body of a ${head} is empty in an encoding that was not asked for`, async () => {
+    await using server = await target(says(`HTTP/1.1 ${head}\r\nContent-Encoding: zstd\r\nContent-Length: 0\r\n\r\n`));
+    const observation = await observe(server.url, READ);
+    assertAnswered(observation, Number(head.slice(0, 3)));
+    assert.equal(observation.body, "");
+  });
+}
+
 Deno.test("a body that is encoded over and over is refused", async () => {
   await using server = await target(says(answer("200 OK", ["Content-Encoding: gzip, gzip, gzip, gzip"], "x")));
   assertFailed(await observe(server.url, READ), "body.decode", /4 times/);

@@ -284,6 +284,50 @@ Deno.test("a body that cannot be decoded is DOWN where somebody looks at it, and
   }
 });
 
+Deno.test("a body that did not end in time is judged by its beginning, if what was looked for is there", async (t) => {
+  await using database = await emptiedDatabase();
+  const { owner } = database;
+  const cut = {
+    status: 200,
+    body: '{"all": "good", "and',
+    error: { code: "timeout.body", message: "no end in 3000 ms" },
+  };
+  const found = "HTTP 200, of a body that did not end in time";
+  const rows: [what: string, assertions: object[], observation: object, verdict: unknown[]][] = [
+    ["a text that is there", [{ body: { contains: "good" } }], cut, ["UP", found]],
+    ["a pattern that is there", [{ body: { matches: "g[o]+d" } }], cut, ["UP", found]],
+    ["one of two", [{ any: [{ body: { contains: "x" } }, { body: { contains: "good" } }] }], cut, ["UP", found]],
+    ["a text that may still come", [{ body: { contains: "bad" } }], cut, ["DOWN", "no end in 3000 ms"]],
+    ["a text that must not come", [{ body: { not_contains: "bad" } }], cut, ["DOWN", "no end in 3000 ms"]],
+    ["both", [{ body: { contains: "good", not_contains: "bad" } }], cut, ["DOWN", "no end in 3000 ms"]],
+    ["a pattern that asks for the end", [{ body: { matches: "and$" } }], cut, ["DOWN", "no end in 3000 ms"]],
+    ["a pattern that asks for the end of a word", [{ body: { matches: "and\\M" } }], cut, [
+      "DOWN",
+      "no end in 3000 ms",
+    ]],
+    ["a path", [{ json: "$.all", "==": "good" }], cut, ["DOWN", "no end in 3000 ms"]],
+    ["another status", [{ body: { contains: "good" } }, { status: 200 }], { ...cut, status: 500 }, [
+      "DOWN",
+      "no end in 3000 ms",
+    ]],
+    ["no body yet", [{ body: { contains: "good" } }], { ...cut, body: undefined }, ["DOWN", "no end in 3000 ms"]],
+    ["a body that broke off", [{ body: { contains: "good" } }], {
+      ...cut,
+      error: { code: "body.truncated", message: "broke off" },
+    }, ["DOWN", "broke off"]],
+    ["too slow besides", [{ body: { contains: "good" } }, { latency_ms: { "<": 800 } }], {
+      ...cut,
+      timings: { total: 3000 },
+    }, ["DEGRADED", "latency_ms < 800: found 3000, of a body that did not end in time"]],
+  ];
+  for (const [what, assertions, observation, expected] of rows) {
+    await t.step(what, async () => {
+      const { verdict } = await tryOut(owner, assertions, observation);
+      assert.deepEqual([verdict?.outcome, verdict?.found], expected);
+    });
+  }
+});
+
 Deno.test("outcomes are kept for checks that were not plainly UP, without the body, and bounded", async () => {
   await using database = await emptiedDatabase();
   const { owner } = database;

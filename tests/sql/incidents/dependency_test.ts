@@ -190,3 +190,39 @@ Deno.test("a service cannot depend on itself, on what depends on it, or on nobod
   const rows = await operator`select service || ' on ' || depends_on as line from uptuple.dependencies`;
   assert.deepEqual(rows.map((row) => row.line), ["db on host", "shop on db"]);
 });
+
+Deno.test("what a service depends on can be said when it is added and changed; left out it stays, an empty name takes it away", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  const operator = await database.connect("uptuple_operator");
+  await addService(owner, "db");
+  const dependencies = async () =>
+    (await owner`select service || ' on ' || depends_on as line from uptuple.dependencies`).map(({ line }) => line);
+
+  await operator`select uptuple.add_service(name => 'shop', url => 'https://shop/', depends_on => 'db')`;
+  await operator`select uptuple.add_service(name => 'alone', url => 'https://alone/', depends_on => '')`;
+  assert.deepEqual(await dependencies(), ["shop on db"]);
+  await operator`select uptuple.update_service('shop', every => '1 minute')`;
+  assert.deepEqual(await dependencies(), ["shop on db"]);
+  await operator`select uptuple.update_service('shop', new_name => 'store', depends_on => 'alone')`;
+  assert.deepEqual(await dependencies(), ["store on alone"]);
+  await operator`select uptuple.update_service('store', depends_on => '')`;
+  assert.deepEqual(await dependencies(), []);
+});
+
+Deno.test("a service that would depend on nobody or on itself is neither added nor changed", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "db");
+
+  await assert.rejects(
+    async () => await owner`select uptuple.add_service(name => 'shop', url => 'https://shop/', depends_on => 'none')`,
+    { code: "UT001", message: "there is no service named 'none'" },
+  );
+  await assert.rejects(
+    async () => await owner`select uptuple.update_service('db', new_name => 'base', depends_on => 'base')`,
+    { code: "UT002" },
+  );
+  const rows = await owner`select service from uptuple.status`;
+  assert.deepEqual(rows.map(({ service }) => service), ["db"]);
+});

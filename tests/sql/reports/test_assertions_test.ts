@@ -80,3 +80,50 @@ Deno.test("what add_service would refuse is refused here too, and nothing is sto
   const [rows] = await owner`select count(*)::integer from uptuple.service_revision`;
   assert.equal(rows.count, 0);
 });
+
+Deno.test("a configuration that no check has is refused, one that is stored is tried as it is", async () => {
+  await using database = await emptiedDatabase();
+  const { owner } = database;
+
+  await assert.rejects(tryOut(owner, { asertions: [{ status: 500 }] }, { status: 200 }), {
+    code: "22023",
+    message: "config has 'asertions', which no check has",
+  });
+  await owner`select uptuple.add_service(name => 'a', url => 'https://a/', assertions => '[{"body": {"contains": "ok"}}]')`;
+  const [stored] = await owner`select config - 'expected_statuses' as config from uptuple.service_revision`;
+  assert.deepEqual((await tryOut(owner, stored?.config, { status: 200, body: "ok" })).at(-1), [
+    "verdict",
+    "UP",
+    null,
+    "HTTP 200",
+  ]);
+});
+
+Deno.test("everybody who may look judges as a check does", async () => {
+  await using database = await emptiedDatabase();
+  const config = JSON.stringify({
+    expected_statuses: "{[200,300)}",
+    read_body: true,
+    assertions: [
+      { header: "a", exists: true },
+      { any: [{ status: 404 }, { body: { matches: "ok" } }] },
+      { json: "$.a", "<": 3 },
+      { latency_ms: { "<": 800 } },
+      { certificate_days: { ">=": 14 } },
+    ],
+  });
+  const observation = JSON.stringify({
+    status: 200,
+    headers: { a: "b" },
+    body: '{"a": 1, "b": "ok"}',
+    timings: { total: 5 },
+    certificate: { not_after: "2999-01-01T00:00:00Z" },
+  });
+
+  for (const role of ["uptuple_viewer", "uptuple_operator", "uptuple_worker"] as const) {
+    const sql = await database.connect(role);
+    const [verdict] = await sql`
+      select status, reason from uptuple.evaluate_observation(${config}::text::jsonb, ${observation}::text::jsonb)`;
+    assert.deepEqual({ ...verdict }, { status: "UP", reason: "HTTP 200" }, role);
+  }
+});

@@ -15,8 +15,23 @@ const ACCEPTED: [url: string, stored: string][] = [
   ["https://example.com:0080/x", "https://example.com:80/x"],
   ["http://localhost./x", "http://localhost./x"],
   ["http://a_b.example/", "http://a_b.example/"],
-  ["http://мтр24.рф/x", "http://мтр24.рф/x"],
-  ["http://faß.example/", "http://faß.example/"],
+  ["http://мтр24.рф/x", "http://xn--24-7lcqj.xn--p1ai/x"],
+  ["http://МТР24.РФ/x", "http://xn--24-7lcqj.xn--p1ai/x"],
+  ["http://faß.example/", "http://xn--fa-hia.example/"],
+  ["http://FAẞ.example/", "http://xn--fa-hia.example/"],
+  ["http://bu\u0308cher.example/", "http://xn--bcher-kva.example/"],
+  ["http://Bücher.example:8080/ü", "http://xn--bcher-kva.example:8080/ü"],
+  ["http://ΣΊΣΥΦΟΣ.example/", "http://xn--kxa6akbbkh.example/"],
+  ["http://İ.example/", "http://xn--i-9bb.example/"],
+  ["http://例え。テスト/", "http://xn--r8jz45g.xn--zckzah/"],
+  ["http://見.香港/", "http://xn--nw2a.xn--j6w193g/"],
+  ["http://ليهمابتكلموشعربي؟.example/", "http://xn--egbpdaj6bu4bxfgehfvwxn.example/"],
+  ["http://למההםפשוטלאמדבריםעברית.example/", "http://xn--4dbcagdahymbxekheh6e0a7fei0b.example/"],
+  ["http://3年b組金八先生.example/", "http://xn--3b-ww4c5e180e575a65lsy2b.example/"],
+  ["http://ﬁle.example/", "http://file.example/"],
+  ["http://i❤\ufe0ftea.example/", "http://xn--itea-lw4b.example/"],
+  ["http://xn--mgba3gch31f060k.example/", "http://xn--mgba3gch31f060k.example/"],
+  ["http://مثال.إختبار/", "http://xn--mgbh0fb.xn--kgbechtv/"],
   ["http://xn--24-7lcqj.xn--p1ai/x", "http://xn--24-7lcqj.xn--p1ai/x"],
   ["http://xn--fa-hia.example/", "http://xn--fa-hia.example/"],
   ["http://exa\u00admple.com/", "http://example.com/"],
@@ -81,6 +96,16 @@ const REFUSED: [url: string, message: RegExp][] = [
   ["http://xn--99999999/", /which encodes no name$/],
   ["http://a。。b/", /has a host with a label that is empty, too long, or starts with a hyphen$/],
   ["http://\u00ad/", /has a host with a label that is empty, too long, or starts with a hyphen$/],
+  ["http://xn--a-xbba.example.xn--zzz/", /which encodes no name$/],
+  ["http://xn--example-.com/", /which encodes no name$/],
+  ["http://xn--A-0ga.example.xn--mtr24-/", /which encodes no name$/],
+  ["http://xn--\u00e4-a.example/", /which encodes no name$/],
+  ["http://aא.example/", /has a host whose letters cannot stand beside each other$/],
+  ["http://\u0301a.example/", /has a host whose letters cannot stand beside each other$/],
+  ["http://a\u200db.example/", /that no host name has, or that is written in more than one way$/],
+  ["http://ᏸ.example/", /that no host name has, or that is written in more than one way$/],
+  ["http://\ue000.example/", /that no host name has, or that is written in more than one way$/],
+  [`http://${"ü".repeat(60)}a.example/`, /has a host with a label that is empty, too long, or starts with a hyphen$/],
   ["http://a℀b.example/", /has a host with a character that no host name has$/],
   ["http://a\u0085b.example/", /has a (host with a )?character that/],
   ["http://a～b.example/", /has a host with a character that no host name has$/],
@@ -160,4 +185,26 @@ Deno.test("a password in a URL is not shown in the status", async () => {
   const [shown] = await owner`select url from uptuple.status`;
 
   assert.equal(shown.url, "http://***@example.com/x?y=1");
+});
+
+Deno.test("a host in punycode is shown in its own script, and nothing else of the URL changes", async () => {
+  await using database = await emptiedDatabase();
+  const { owner } = database;
+  await owner`select uptuple.add_service(name => 'a', url => 'https://u:p@ФАẞ.Bücher.рф:8443/xn--p1ai?xn--fa-hia')`;
+  await owner`select uptuple.add_service(name => 'b', url => 'dns:мтр24.рф.')`;
+  await owner`select uptuple.add_service(name => 'c', url => 'tcp://МТР24.рф:80')`;
+
+  const shown = await owner`select url from uptuple.status order by service`;
+  const stored = await owner`select target from uptuple.service_revision order by service_id`;
+
+  assert.deepEqual(shown.map(({ url }) => url), [
+    "https://***@фаß.bücher.рф:8443/xn--p1ai?xn--fa-hia",
+    "dns:мтр24.рф",
+    "tcp://мтр24.рф:80",
+  ]);
+  assert.deepEqual(stored.map(({ target }) => target), [
+    "https://u:p@xn--zca11oyb.xn--bcher-kva.xn--p1ai:8443/xn--p1ai?xn--fa-hia",
+    "dns:xn--24-7lcqj.xn--p1ai",
+    "tcp://xn--24-7lcqj.xn--p1ai:80",
+  ]);
 });
