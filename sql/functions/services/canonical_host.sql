@@ -15,7 +15,7 @@ declare
   -- Controls, marks that turn the direction, private and unassigned characters, and those whose mapping PostgreSQL does not have.
   unsure constant text :=
     '[\u0080-\u00a0\u0345\u03f2\u03f9\u061c\u10a0-\u10c6\u13a0-\u13fd\u1680\u180e\u1c80-\u1cbf\u1f80-\u1faf\u1fb2-\u1fb4\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc7\u1fcc\u1ff2-\u1ff4\u1ff7\u1ffc\u200c-\u200f'
-    '\u2024-\u202f\u2061-\u2063\u2065-\u206f\u2132\u2183\uab70-\uabbf\ud7fc-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\U0001d6d3\U0001d70d\U0001d747\U0001d781\U0001d7bb\U000323b0-\U000e00ff\U000e01f0-\U0010ffff]';
+    '\u2024-\u202f\u2061-\u2063\u2065-\u206f\u2132\u2183\u2c2f\ua7b8\ua7ba\ua7bc\ua7be\ua7c0\ua7c2\ua7c4-\ua7f5\uab70-\uabbf\ud7fc-\uf8ff\ufdd0-\ufdef\ufff0-\uffff\U00010570-\U00010595\U0001d6d3\U0001d70d\U0001d747\U0001d781\U0001d7bb\U000323b0-\U000e00ff\U000e01f0-\U0010ffff]';
   right_to_left constant text := '[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]';
   label text;
   name text;

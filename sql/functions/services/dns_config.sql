@@ -1,7 +1,7 @@
 -- The configuration of a DNS check: which records to ask for, whom to ask, and what the answers must be.
 --
 -- answers is a list of which each must be among those that come, or {"exactly": [...]} or {"any_of": [...]}. They are kept as
--- dns_answer spells them, so that 2001:DB8::1 is 2001:db8::1. Reads nothing; called by check_config.
+-- dns_wanted spells them, so that 2001:DB8::1 is 2001:db8::1. Reads nothing; called by check_config.
 create or replace function uptuple.dns_config(options jsonb)
 returns jsonb
 language plpgsql
@@ -34,7 +34,7 @@ begin
               hint = 'For example ''{"answers": ["93.184.216.34"]}'': each must come; {"exactly": [...]}: these and no others; {"any_of": [...]}: one at least.';
     end if;
     answers := jsonb_build_object(rule, (
-      select jsonb_agg(distinct uptuple.dns_answer(record_type, answer)) from jsonb_array_elements_text(answers -> rule) answer
+      select jsonb_agg(distinct uptuple.dns_wanted(record_type, answer)) from jsonb_array_elements_text(answers -> rule) answer
     ));
   end if;
   return jsonb_strip_nulls(jsonb_build_object(

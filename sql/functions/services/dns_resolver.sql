@@ -7,7 +7,7 @@ immutable
 set search_path = pg_catalog, pg_temp
 as $function$
 declare
-  parts text[] := regexp_match(resolver #>> '{}', '^([0-9.]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$');
+  parts text[] := regexp_match(resolver #>> '{}', '^([0-9A-Fa-fXx.]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$');
   address inet;
 begin
   if resolver is null or jsonb_typeof(resolver) = 'null' then
@@ -18,7 +18,8 @@ begin
     parts := array['[' || (resolver #>> '{}') || ']', null];
   end if;
   begin
-    address := btrim(parts[1], '[]')::inet;
+    -- 0177.0.0.1 is 127.0.0.1 here as it is in a URL; to inet it is 177.0.0.1.
+    address := case when parts[1] ~ '^\[' then btrim(parts[1], '[]') else uptuple.ipv4_host(parts[1]) end::inet;
   exception when data_exception then
     address := null;
   end;

@@ -47,6 +47,10 @@ begin
         using errcode = 'invalid_parameter_value', hint = 'The probe frames its own messages; leave this header out.';
     end if;
   end loop;
+  if (select count(distinct lower(key)) <> count(*) from jsonb_object_keys(headers) key) then
+    raise exception 'headers has a name more than once, in different case'
+      using errcode = 'invalid_parameter_value', hint = 'Case does not matter in the name of a header; leave one of them out.';
+  end if;
   if body is not null and method in ('HEAD', 'OPTIONS') then
     raise exception 'body cannot be sent with the method %', method
       using errcode = 'invalid_parameter_value', hint = 'Leave body out, or use GET, POST, PUT, PATCH or DELETE.';

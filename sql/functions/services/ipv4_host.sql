@@ -1,7 +1,8 @@
 -- A host that every URL parser reads as an IPv4 address, in its dotted form; null if it is a name, an error if it is neither.
 --
 -- A host whose last label is a number is an address (WHATWG URL, 3.5): 0177.0.0.1, 2130706433, 0x7f.1 and 127.1 are all 127.0.0.1, and
--- nobody who reads the list of services should have to work that out. Reads nothing. Called by service_url.
+-- nobody who reads the list of services should have to work that out. Reads nothing. Called by canonical_host and
+-- dns_resolver.
 create or replace function uptuple.ipv4_host(host text)
 returns text
 language plpgsql

@@ -103,6 +103,8 @@ const REFUSED: [url: string, message: RegExp][] = [
   ["http://aא.example/", /has a host whose letters cannot stand beside each other$/],
   ["http://\u0301a.example/", /has a host whose letters cannot stand beside each other$/],
   ["http://a\u200db.example/", /that no host name has, or that is written in more than one way$/],
+  ["http://Ꞹ.example/", /that no host name has, or that is written in more than one way$/],
+  ["http://Ა.example/", /that no host name has, or that is written in more than one way$/],
   ["http://ᏸ.example/", /that no host name has, or that is written in more than one way$/],
   ["http://\ue000.example/", /that no host name has, or that is written in more than one way$/],
   [`http://${"ü".repeat(60)}a.example/`, /has a host with a label that is empty, too long, or starts with a hyphen$/],

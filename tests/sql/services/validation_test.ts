@@ -103,6 +103,11 @@ const REFUSALS: Refusal[] = [
     `For example headers => '{"Accept": "application/json"}'.`,
   ],
   [
+    `headers => '{"Host": "a", "host": "b"}'`,
+    "headers has a name more than once, in different case",
+    "Case does not matter in the name of a header; leave one of them out.",
+  ],
+  [
     `headers => '{"Bad Name": "x"}'`,
     "headers has the name 'Bad Name', which is not a header name",
     "Header names are letters, digits and hyphens.",
