@@ -15,10 +15,16 @@ export async function tellDue(database: Database, shift: Shift): Promise<void> {
   const pause = createWake();
   while (!shift.over) {
     try {
-      await database.query`select uptuple.tell_due()`;
+      while (await tellSome(database) > 0 && !shift.over);
     } catch (error) {
       if (!(error instanceof DatabaseUnavailableError)) logger.error("Telling what is due failed: {error}", { error });
     }
     await pause.sleep(PERIOD_MS, shift.stopped);
   }
+}
+
+/** Returns how many notices were written: while there are any, there may be more. */
+async function tellSome(database: Database): Promise<number> {
+  const [row] = await database.query<{ told: number }>`select uptuple.tell_due() as told`;
+  return row?.told ?? 0;
 }

@@ -298,3 +298,45 @@ Deno.test("somebody holds a lane whose last lease has ended: a claim leaves it f
   assert.deepEqual(await deliveries(owner, "shop"), ["ops shop FAILED DEAD", "ops shop RECOVERED HELD"]);
   assert.deepEqual(await violations(owner), []);
 });
+
+Deno.test("a batch tells of one service and then of another, while a report needs both in the opposed order: no deadlock", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  for (const name of ["shop", "cart"]) await addService(owner, name);
+  await owner`select uptuple.update_service('shop', recovery_threshold => 2)`;
+  await addChannel(owner, "ops");
+  for (const name of ["shop", "cart"]) await fail(owner, name);
+  const claimed = await claim(owner);
+  const [courier, prober, gate] = [await database.connect(), await database.connect(), await database.connect()];
+  const backends = [await backendOf(courier), await backendOf(prober)];
+
+  // The gate lets both begin before either has the notice of the shop, the older one.
+  await gate`begin`;
+  await gate`select from uptuple.delivery where id = ${claimed[0]!.delivery_id} for update`;
+  const reports = claimed.map(({ delivery_id, claim_token }) => ({
+    delivery_id,
+    claim_token,
+    response: { status: 200 },
+  }));
+  const reporting = courier`select outcome from uptuple.finish_alerts(${courier.json(reports)})`.execute();
+  await untilBlocked(owner, backends[0]!);
+  const recording = prober`
+    select uptuple.record_results(array(
+      select (
+        service.id, 'default', floor(extract(epoch from now()))::bigint + position, null, 1, 30, 'MANUAL', 'UP', null, 'by hand', null, null, null, null, null, null, 'me', null
+      )::uptuple.health_record
+      from unnest('{cart,shop,shop}'::text[], '{1,1,2}'::bigint[]) given (name, position)
+      join uptuple.service on service.name = given.name
+    ))`.execute();
+  await untilBlocked(owner, backends[1]!);
+  await gate`commit`;
+
+  assert.deepEqual([...await reporting].map((row) => row.outcome), ["DELIVERED", "DELIVERED"]);
+  await recording;
+  assert.deepEqual(await deliveries(owner), [
+    "ops shop FAILED DELIVERED",
+    "ops cart FAILED DELIVERED",
+    "ops cart RECOVERED READY",
+    "ops shop RECOVERED READY",
+  ]);
+});

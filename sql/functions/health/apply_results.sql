@@ -183,6 +183,9 @@ begin
   ) notable
   where opens or closes or is_unconfirmed or is_contradiction or is_remarkable or new_status <> old_status;
 
+  if transitions is not null or remarkable is not null then
+    perform uptuple.lock_outbox(array(select change.service_id from unnest(transitions) change) || remarkable);
+  end if;
   if transitions is not null then
     insert into uptuple.incident (id, service_id, region, started_at, opened_at, opened_order, code, reason)
     overriding system value

@@ -97,6 +97,8 @@ begin
   end loop;
 
   if notices <> '{}' then
+    -- Of others in the batch there may be notices later.
+    perform uptuple.lock_outbox(array(select distinct given.service_id from unnest(records) given));
     perform uptuple.write_events(notices);
   end if;
 end

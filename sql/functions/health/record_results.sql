@@ -36,6 +36,8 @@ begin
     return;
   end if;
 
+  -- Each round may write notices.
+  perform uptuple.lock_outbox(array(select distinct given.service_id from unnest(records) given));
   for round_of_records in
     select array_agg(numbered.record order by numbered.position)
     from (

@@ -46,6 +46,11 @@ begin
     for no key update
   );
 
+  if due = '{}' then
+    return 0;
+  end if;
+
+  perform uptuple.lock_outbox(array(select distinct incident.service_id from uptuple.incident where incident.id = any (due)));
   withheld := array(select incident.id from uptuple.incident where incident.id = any (due) and incident.withheld_because is not null);
   announced := array(
     select incident.id

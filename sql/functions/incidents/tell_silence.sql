@@ -60,6 +60,7 @@ begin
   into silent, back
   from locked;
 
+  perform uptuple.lock_outbox(silent || back);
   return uptuple.tell_unknown(silent) + uptuple.tell_known(back);
 end
 $function$;
