@@ -1,7 +1,7 @@
 -- Tell somebody: notices go to this URL in the form that its kind wants.
 --
 -- A new channel gets the FAILED of incidents that are open and nothing else; notices that nobody was there to get are listed as
--- SUPERSEDED. Holds the channel table against write_notices, so that an incident that opens meanwhile is told exactly
+-- SUPERSEDED. With a first route it is never told what that does not let through. Holds the channel table against write_notices, so that an incident that opens meanwhile is told exactly
 -- once. Writes channel and delivery.
 create or replace function uptuple.add_channel(
   name text,
@@ -12,7 +12,13 @@ create or replace function uptuple.add_channel(
   max_attempts integer default null,
   timeout interval default interval '10 seconds',
   kind text default 'webhook',
-  options jsonb default '{}'
+  options jsonb default '{}',
+  services text[] default null,
+  groups text[] default null,
+  tags text[] default null,
+  min_severity text default 'info',
+  kinds text[] default null,
+  escalate_after interval default null
 )
 returns bigint
 language plpgsql
@@ -45,21 +51,36 @@ begin
   end if;
 
   perform uptuple.check_rendering(new_channel);
+  if escalate_after is not null then
+    if kinds is not null or min_severity is distinct from 'info' then
+      raise exception 'kinds and min_severity do not go with escalate_after'
+        using errcode = 'invalid_parameter_value', hint = 'Only failures are escalated. A route beside is made with uptuple.route.';
+    end if;
+    perform uptuple.escalate(name, escalate_after, services, groups, tags);
+  elsif num_nonnulls(services, groups, tags, kinds) > 0 or min_severity is distinct from 'info' then
+    perform uptuple.route(name, services, groups, tags, min_severity, kinds);
+  end if;
   perform uptuple.tell_open_incidents(new_channel.id);
   insert into uptuple.delivery (event_number, channel_id, service_id, incident_id, state, finished_at, note)
   select event.id, new_channel.id, event.service_id, event.incident_id, 'SUPERSEDED', clock_timestamp(), 'there was no channel yet'
   from uptuple.event
+  left join uptuple.service on service.id = event.service_id
   where not exists (select from uptuple.delivery where delivery.event_number = event.id)
+    and uptuple.is_routed(new_channel.id, event.kind, event.severity, service.id, service.group_name, service.tags)
   order by event.id;
   return new_channel.id;
 end
 $function$;
 
-comment on function uptuple.add_channel(text, text, jsonb, text[], text, integer, interval, text, jsonb) is
+comment on function uptuple.add_channel(
+  text, text, jsonb, text[], text, integer, interval, text, jsonb, text[], text[], text[], text, text[], interval
+) is
   E'Tell somebody. Returns the channel''s id. It gets everything until route says otherwise; incidents that are open now are told at once, and '
   'test_channel tries it. headers and url may hold ${UPTUPLE_SECRET_NAME}. signing_secrets: one or two ${UPTUPLE_SECRET_NAME} with the keys of the '
   'Standard Webhooks signature. ordering: incident (a dead notice holds back what follows it in its incident) or strict (everything later of '
   'its service). max_attempts is 1 to 20, by default 5, of email 10. timeout is 100 ms to 20 seconds, by default 10 seconds.'
+  '\n\nservices, groups, tags, min_severity and kinds make its first route, as uptuple.route does; with escalate_after it gets what is escalated '
+  'to it, as by uptuple.escalate. So it is told of open incidents only as far as these go.'
   '\n\nkind, where its url leads, and its options (* needed; tokens, keys, passwords and ca are ${UPTUPLE_SECRET_NAME}):'
   '\n  webhook       the receiver''s'
   '\n  slack         the incoming webhook''s; mention (<!channel>, <!here>, <@user>)'
@@ -77,5 +98,9 @@ comment on function uptuple.add_channel(text, text, jsonb, text[], text, integer
   '\n                without headers and signing_secrets'
   '\nOr a kind of your own: a function uptuple.render_<kind>(event, channel) of the schema''s owner, which reads the options that it likes.';
 
-revoke execute on function uptuple.add_channel(text, text, jsonb, text[], text, integer, interval, text, jsonb) from public;
-grant execute on function uptuple.add_channel(text, text, jsonb, text[], text, integer, interval, text, jsonb) to uptuple_operator;
+revoke execute on function uptuple.add_channel(
+  text, text, jsonb, text[], text, integer, interval, text, jsonb, text[], text[], text[], text, text[], interval
+) from public;
+grant execute on function uptuple.add_channel(
+  text, text, jsonb, text[], text, integer, interval, text, jsonb, text[], text[], text[], text, text[], interval
+) to uptuple_operator;

@@ -243,3 +243,38 @@ Deno.test("an event with recipients goes to them alone", async () => {
   assert.equal((await record(owner, "db", "UP")).state, "UP");
   assert.deepEqual(await violations(owner), []);
 });
+
+Deno.test("a channel that is added with a route is told of open incidents only as far as that goes", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addThree(owner);
+  await fail(owner, "db");
+  await fail(owner, "shop");
+
+  await owner`select uptuple.add_channel('dba', 'http://127.0.0.1:9000/hook', services => '{db}')`;
+  await owner`select uptuple.add_channel('ends', 'http://127.0.0.1:9000/hook', kinds => '{certificate.expiring}')`;
+  await owner`select uptuple.add_channel('boss', 'http://127.0.0.1:9000/hook', escalate_after => '15 minutes')`;
+
+  await owner`select uptuple.disable_channel('dba'), uptuple.enable_channel('dba')`;
+  assert.deepEqual(await deliveries(owner, "db"), ["dba db FAILED READY"]);
+  assert.deepEqual(await deliveries(owner, "shop"), []);
+  assert.deepEqual(
+    (await owner`select channel, services, kinds, after::text from uptuple.routes order by channel`).map((row) => ({
+      ...row,
+    })),
+    [
+      { channel: "boss", services: null, kinds: null, after: "00:15:00" },
+      { channel: "dba", services: ["db"], kinds: null, after: null },
+      { channel: "ends", services: null, kinds: ["certificate.expiring"], after: null },
+    ],
+  );
+  await assert.rejects(
+    owner`select uptuple.add_channel('two', 'http://127.0.0.1:9000/hook', min_severity => 'critical', escalate_after => '1 minute')`,
+    { code: "22023", message: "kinds and min_severity do not go with escalate_after" },
+  );
+  await assert.rejects(owner`select uptuple.add_channel('two', 'http://127.0.0.1:9000/hook', services => '{nobody}')`, {
+    code: "UT001",
+  });
+  assert.equal((await owner<object[]>`select from uptuple.channels_health where name = 'two'`).length, 0);
+  assert.deepEqual(await violations(owner), []);
+});
