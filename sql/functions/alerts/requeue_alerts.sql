@@ -19,7 +19,7 @@ begin
   perform uptuple.lock_lanes('{}', ids);
   with again as (
     update uptuple.delivery
-    set state = 'READY', attempts = 0, due_at = clock_timestamp(), finished_at = null, accepted_token = null, note = null,
+    set state = 'READY', attempts = 0, due_at = clock_timestamp(), held_until = null, finished_at = null, accepted_token = null, note = null,
         requeued_at = clock_timestamp()
     where delivery.id = any (ids) and delivery.state = 'DEAD'
     returning delivery.id

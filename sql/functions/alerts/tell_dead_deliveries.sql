@@ -1,9 +1,9 @@
 -- Tell the other channels of one whose notices are dead: one event deliveries.dead a channel, and at most one an hour. Returns how many.
 --
 -- Dead notices about dead notices tell nobody, so two broken channels do not keep each other busy; the channel itself has its delivery listed
--- as SUPERSEDED. Without another channel that is on it is told later, when there is one. The newest dead ones are read in the order of their
--- index: a plan by channel walked 200,000 that waited. Race, two sweeps: the rows of channels are locked, and skipped where another holds
--- them, so nobody waits for anybody. Called by sweep. Writes event, delivery and channel.
+-- as SUPERSEDED. Without another channel that is on and gets such notices it is told later, when there is one. The newest dead ones are read
+-- in the order of their index: a plan by channel walked 200,000 that waited. Race, two sweeps: the rows of channels are locked, and skipped
+-- where another holds them, so nobody waits for anybody. Called by sweep. Writes event, delivery and channel.
 create or replace function uptuple.tell_dead_deliveries()
 returns integer
 language plpgsql
@@ -43,7 +43,11 @@ begin
     join uptuple.channel on channel.id = newest.channel_id
     where channel.removed_at is null
       and coalesce(channel.dead_told_at <= at - interval '1 hour' and channel.dead_told_at < newest.finished_at, true)
-      and exists (select from uptuple.channel other where other.enabled and other.id <> channel.id)
+      and exists (
+        select from uptuple.channel other
+        where other.enabled and other.id <> channel.id
+          and uptuple.is_routed(other.id, 'deliveries.dead', 'warning', null, null, null)
+      )
     order by channel.id
     for no key update of channel skip locked
   loop

@@ -1,9 +1,9 @@
 -- Look into the last verdicts of services: whether one is degraded, restored, or flaps without ever being down for long enough.
 --
--- Degraded: as many DEGRADED in a row as the failure threshold says (at most 20), with no incident open; it never opens one. Restored: as many
--- UP in a row as the recovery threshold says. Flapping: half of the last 20 are DOWN, and no incident is open. A service that
--- flaps is told of as neither degraded nor restored until it is stable. The caller holds the locks of the states. Called by apply_results
--- for the few states that may have changed so. Writes service_state, event and delivery.
+-- Degraded: as many DEGRADED in a row as the failure threshold says (at most 20), with no incident open; it never opens one. What is degraded
+-- only in its maintenance is not told. Restored: as many UP in a row as the recovery threshold says. Flapping: half of the last 20 are DOWN,
+-- and no incident is open. A service that flaps is told of as neither degraded nor restored until it is stable. The caller holds the locks of
+-- the states. Called by apply_results for the few states that may have changed so. Writes service_state, event and delivery.
 create or replace function uptuple.note_verdicts(service_ids bigint[])
 returns void
 language plpgsql
@@ -32,7 +32,10 @@ begin
     set degraded_order = case when looked.degraded_order is null then looked.applied_count end
     from looked
     where state.service_id = looked.service_id and state.region = looked.region
-      and case when looked.degraded_order is null then looked.is_degraded else looked.is_restored end
+      and case
+        when looked.degraded_order is not null then looked.is_restored
+        when looked.is_degraded then not uptuple.in_maintenance(looked.service_id, at)
+      end
     returning looked.*
   )
   select

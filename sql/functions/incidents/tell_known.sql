@@ -55,12 +55,13 @@ begin
       format('service:%s:%s:service.known:%s', back.service_id, back.region, back.event_id) as dedupe_key
     from back
     where back.is_together and back.is_told and back.enabled
+      and exists (select from uptuple.delivery where delivery.event_number = back.event_id and delivery.state <> 'SUPERSEDED')
   ),
   superseded as (
     update uptuple.delivery
     set state = 'SUPERSEDED', finished_at = at, note = 'there were verdicts again before it could be sent'
     from ended
-    where delivery.event_number = ended.event_id and delivery.state = 'READY'
+    where delivery.event_number = ended.event_id and ended.still_unknown is null and delivery.state = 'READY'
   ),
   told as (
     select null::bigint as service_id, null::text as region, replace(ended.dedupe_key, 'service.unknown', 'service.known') as dedupe_key,

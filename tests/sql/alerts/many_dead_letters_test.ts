@@ -144,6 +144,11 @@ Deno.test("another channel is told that notices are dead, the broken one is not,
   await sweep(owner);
   assert.deepEqual(await told(owner, "deliveries.dead"), [], "there is nobody to tell");
 
+  await owner`select uptuple.add_channel('team', 'http://127.0.0.1:9000/team', services => '{shop}')`;
+  await sweep(owner);
+  assert.deepEqual(await told(owner, "deliveries.dead"), [], "a channel of one team is not told");
+  await owner`select uptuple.remove_channel('team')`;
+
   await addChannel(owner, "boss");
   await sweep(owner);
   await sweep(owner);

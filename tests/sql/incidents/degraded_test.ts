@@ -75,3 +75,19 @@ Deno.test("a service that was disabled while degraded begins anew", async () => 
 
   assert.deepEqual(await deliveries(owner), ["ops shop DEGRADED READY", "ops shop DEGRADED WAITING"]);
 });
+
+Deno.test("what is degraded only in its maintenance is not told, and what still is after it is", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  for (const name of ["shop", "cart"]) await addService(owner, name);
+  await addChannel(owner, "ops");
+  const [{ number }] = await owner<[{ number: string }]>`
+    select uptuple.plan_maintenance(services => '{shop,cart}', duration => '1 hour') as number`;
+  for (const name of ["shop", "cart"]) await record(owner, name, "DEGRADED", "DEGRADED", "DEGRADED", "DEGRADED");
+  await record(owner, "shop", "UP");
+  await owner`select uptuple.end_maintenance(${number})`;
+  assert.deepEqual(await deliveries(owner), []);
+
+  await record(owner, "cart", "DEGRADED");
+  assert.deepEqual(await deliveries(owner), ["ops cart DEGRADED READY"]);
+});

@@ -130,3 +130,29 @@ Deno.test("two runtimes look at once: one does, and neither waits", async () => 
   await one`commit`;
   assert.deepEqual(await deliveries(owner), ["ops service 1 UNKNOWN READY"]);
 });
+
+Deno.test("a silence that has ended only for most is told although nobody was told of it yet, and then who is still silent", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  const names = await addUp(owner, 6);
+  await watchFor(owner, 130);
+  for (const name of names.slice(0, 4)) await record(owner, name, "UP");
+  await watchFor(owner, 1);
+  assert.deepEqual(await deliveries(owner), ["ops UNKNOWN READY", "ops KNOWN READY"]);
+  assert.deepEqual((await said(owner)).map((data) => data.still_unknown), [undefined, names.slice(4)]);
+});
+
+Deno.test("whoever was there for no notice of a silence is not told of its late end either", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  const names = await addUp(owner, 6);
+  await owner`select uptuple.disable_channel('ops')`;
+  await watchFor(owner, 130);
+  await owner`select uptuple.enable_channel('ops')`;
+  for (const name of names.slice(0, 4)) await record(owner, name, "UP");
+  await watchFor(owner, 1);
+  for (const name of names.slice(4)) await record(owner, name, "UP");
+  await watchFor(owner, 1);
+
+  assert.deepEqual(await deliveries(owner), ["ops UNKNOWN SUPERSEDED"]);
+});
