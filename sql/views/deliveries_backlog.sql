@@ -20,7 +20,7 @@ select
     when channel.suspended_at is not null then 'the channel is suspended: ' || channel.suspended_reason
     when channel.paused_until > clock_timestamp() then 'the receiver asked for a pause'
     when delivery.attempts > 0 then 'it is tried again'
-    when delivery.due_at > delivery.collect_until then 'it waits a few seconds for others that fail at the same time'
+    when delivery.due_at > delivery.collect_until then 'it waits a few seconds for others that fail or recover at the same time'
     else 'it is about to be sent'
   end as waits_because,
   delivery.attempts,

@@ -18,7 +18,7 @@ from (
     ('worker.quarantined', 'warning', null, 'a runtime''s verdicts do not count, since it seems to be cut off itself'),
     ('worker.trusted', 'info', '{worker.quarantined}', 'a runtime''s verdicts count again'),
     ('deliveries.dead', 'warning', null, 'notices of another channel could not be delivered'),
-    ('digest', 'critical', null, 'several failures in one notice'),
+    ('digest', 'critical', null, 'several failures, or recoveries, in one notice'),
     ('channel.test', 'info', null, 'somebody tries a channel')
 ) known (kind, severity, follows, meaning);
 

@@ -1,4 +1,4 @@
--- Within how many seconds failures are told to a channel in one digest. By default 5 where people read, and 0, each by itself, where
+-- Within how many seconds failures, and recoveries, are told to a channel in one digest. By default 5 where people read, and 0, each by itself, where
 -- programs do, which keep count of incidents: webhooks, PagerDuty, Opsgenie, Alertmanager, and kinds of people's own. Reads nothing.
 create or replace function uptuple.grouping_seconds(channel uptuple.channel)
 returns integer
@@ -12,6 +12,6 @@ return coalesce(
   end
 );
 
-comment on function uptuple.grouping_seconds(uptuple.channel) is 'Within how many seconds failures are told to a channel in one digest; 0: never.';
+comment on function uptuple.grouping_seconds(uptuple.channel) is 'Within how many seconds failures, and recoveries, are told to a channel in one digest; 0: never.';
 
 revoke execute on function uptuple.grouping_seconds(uptuple.channel) from public;

@@ -21,13 +21,15 @@ return (
           with ordinality line (value, position)
         order by line.position
         limit 50
-      ) as lines
+      ) as lines,
+      case when jsonb_typeof(event.data -> 'count') = 'number' then (event.data ->> 'count')::numeric - 20 end as further
   )
   select uptuple.plain_text(concat_ws(
     E'\n',
     case event.kind when 'channel.test' then 'Nothing has happened: somebody tried whether notices get here.' end,
     nullif(btrim(coalesce(event.data ->> 'text', event.data ->> 'reason')), ''),
-    'Services: ' || nullif(array_to_string(named.services, ', '), ''),
+    'Services: ' || nullif(array_to_string(named.services, ', '), '')
+      || case when named.further > 0 then ' and ' || named.further || ' more' else '' end,
     nullif(array_to_string(named.lines, E'\n'), ''),
     'Expires: ' || replace(left(event.data ->> 'not_after', 16), 'T', ' ') || ' UTC',
     case

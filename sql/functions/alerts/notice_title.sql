@@ -22,7 +22,7 @@ return (
         when 'service.degraded' then named.service || ' is DEGRADED'
         when 'service.restored' then named.service || ' is no longer DEGRADED'
         when 'service.flapping' then named.service || ' is FLAPPING'
-        when 'service.stable' then named.service || ' is stable again'
+        when 'service.stable' then named.service || case when event.data ->> 'status' = 'DOWN' then ' is no longer FLAPPING, but DOWN' else ' is stable again' end
         when 'service.unknown' then named.service || case when named.are_many then ' are UNKNOWN' else ' is UNKNOWN' end
         when 'service.known' then named.service || case when named.are_many then ' are' else ' is' end || ' known again'
         when 'certificate.expiring' then 'The certificate of ' || named.service
@@ -31,7 +31,8 @@ return (
         when 'worker.trusted' then 'The runtime ' || coalesce(event.data ->> 'worker', '?') || ' is trusted again'
         when 'deliveries.dead' then 'Notices to the channel ' || coalesce(event.data ->> 'channel', '?') || ' are dead'
         when 'incident.acknowledged' then named.service || ': acknowledged by ' || coalesce(event.data ->> 'acknowledged_by', 'somebody')
-        when 'digest' then coalesce(event.data ->> 'count', 'Several') || ' notices'
+        when 'digest' then coalesce(event.data ->> 'count', 'Several')
+          || case when event.data ->> 'of' = 'service.recovered' then ' services are UP again' else ' services are DOWN' end
         when 'channel.test' then 'This is a test of the channel ' || coalesce(event.data ->> 'channel', '?')
         else event.kind || coalesce(': ' || (event.data ->> 'service'), '')
       end

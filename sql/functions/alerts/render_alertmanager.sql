@@ -28,7 +28,7 @@ return (
         'region', event.data ->> 'region',
         'worker', event.data ->> 'worker',
         'severity', case
-          when uptuple.notice_subject(event) = 'down' then 'critical'
+          when uptuple.notice_subject(event) in ('down', 'flapping') then 'critical'
           when uptuple.notice_resolves(event) then 'warning'
           else event.severity
         end
@@ -55,7 +55,9 @@ return (
         'status', alert.status,
         'labels', alert.labels,
         'annotations', alert.annotations,
-        'startsAt', coalesce(event.data ->> 'failing_since', uptuple.iso_time(event.occurred_at)),
+        'startsAt', coalesce(
+          event.data ->> 'failing_since', event.data ->> 'flapping_since', event.data ->> 'unknown_since', uptuple.iso_time(event.occurred_at)
+        ),
         'endsAt', case alert.status when 'resolved' then uptuple.iso_time(event.occurred_at) else '0001-01-01T00:00:00Z' end,
         'generatorURL', alert.url,
         'fingerprint', left(md5(uptuple.notice_key(event)), 16)

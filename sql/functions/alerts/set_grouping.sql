@@ -1,6 +1,6 @@
--- Within how long failures are told to a channel in one digest; zero for each by itself, null for as its kind has it.
+-- Within how long failures, and recoveries, are told to a channel in one digest; zero for each by itself, null for as its kind has it.
 --
--- The first two go at once in any case. For failures from now on. Writes channel.
+-- The first two go at once in any case. For what happens from now on. Writes channel.
 create or replace function uptuple.set_grouping(channel text, within interval)
 returns void
 language plpgsql
@@ -17,6 +17,10 @@ begin
   end if;
   lock table uptuple.channel in exclusive mode;
   target := uptuple.find_channel(channel);
+  if within > interval '0' and target.kind in ('pagerduty', 'opsgenie', 'alertmanager') then
+    raise exception 'the channel % is of the kind %, which keeps count of incidents', quote_literal(channel), target.kind
+      using errcode = 'UT002', hint = 'A digest would open an alert there that nothing closes, and leave recoveries without what they close.';
+  end if;
   update uptuple.channel changed
   set group_seconds = extract(epoch from within), updated_at = clock_timestamp()
   where changed.id = target.id;
@@ -24,7 +28,7 @@ end
 $function$;
 
 comment on function uptuple.set_grouping(text, interval) is
-  'Tell a channel of failures that come within so long of two others in one digest. Zero: each by itself. Null: the default of its kind, 5 seconds '
+  'Tell a channel of failures, and recoveries, that come within so long of two others in one digest. Zero: each by itself. Null: the default of its kind, 5 seconds '
   'where people read and zero where programs do.';
 
 revoke execute on function uptuple.set_grouping(text, interval) from public;

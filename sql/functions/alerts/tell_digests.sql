@@ -1,8 +1,8 @@
--- Tell failures that were collected for a channel in one digest; one alone goes by itself.
+-- Tell failures, or recoveries, that were collected for a channel in one digest; one alone goes by itself.
 --
--- The FAILEDs stay in their lanes and wait for the digest, so that recoveries come after it; it stands in no lane itself. Race, a claim: what
--- is collected is due only later, and is locked here. Race, two runtimes: the second skips what the first has locked. Called by tell_due,
--- which shares the channel table. Writes event and delivery. Returns how many digests it wrote.
+-- They stay in their lanes and wait for the digest, so that recoveries come after what told the failures; it stands in no lane itself. Race, a
+-- claim: what is collected is due only later, and is locked here. Race, two runtimes: the second skips what the first has locked. Called by
+-- tell_due, which shares the channel table. Writes event and delivery. Returns how many digests it wrote.
 create or replace function uptuple.tell_digests()
 returns integer
 language plpgsql
@@ -15,7 +15,7 @@ as $function$
 #variable_conflict use_variable
 declare
   at constant timestamptz := clock_timestamp();
-  collecting bigint;
+  collecting record;
   candidates bigint[];
   members bigint[];
   key text;
@@ -23,20 +23,23 @@ declare
   written integer := 0;
 begin
   for collecting in
-    select channel.id
+    select channel.id, collected.kind, collected.severity
     from uptuple.channel
+    cross join (values ('service.failed', 'critical'), ('service.recovered', 'info')) collected (kind, severity)
     where channel.enabled
       and exists (
         select from uptuple.delivery
+        join uptuple.event on event.id = delivery.event_number and event.kind = collected.kind
         where delivery.channel_id = channel.id and delivery.collect_until between at - interval '1 minute' and at
           and delivery.state = 'READY' and delivery.attempts = 0 and delivery.due_at > delivery.collect_until and delivery.grouped_in is null
       )
-    order by channel.id
+    order by channel.id, collected.severity
   loop
     candidates := array(
       select delivery.id
       from uptuple.delivery
-      where delivery.channel_id = collecting and delivery.collect_until between at - interval '1 minute' and at
+      join uptuple.event on event.id = delivery.event_number and event.kind = collecting.kind
+      where delivery.channel_id = collecting.id and delivery.collect_until between at - interval '1 minute' and at
         and delivery.state = 'READY' and delivery.attempts = 0 and delivery.due_at > delivery.collect_until and delivery.grouped_in is null
       order by delivery.id
       limit 1000
@@ -55,18 +58,20 @@ begin
       continue;
     end if;
 
-    key := format('digest:%s:%s', collecting, members[1]);
+    key := format('digest:%s:%s', collecting.id, members[1]);
     perform uptuple.write_events(
       array[(
-        'digest', 'critical', null, null, null, key, at, null,
+        'digest', collecting.severity, null, null, null, key, at, null,
         (
           select jsonb_build_object(
             'count', cardinality(members),
-            'reason', format('%s services failed', cardinality(members)),
+            'of', collecting.kind,
+            'reason', case when count(distinct event.data ->> 'reason') = 1 then min(event.data ->> 'reason') end,
             'services', jsonb_agg(
               jsonb_strip_nulls(jsonb_build_object(
                 'service', event.data -> 'service', 'incident_id', event.data -> 'incident_id', 'code', event.data -> 'code',
-                'reason', event.data -> 'reason', 'failing_since', event.data -> 'failing_since'
+                'reason', event.data -> 'reason', 'failing_since', event.data -> 'failing_since',
+                'down_seconds', event.data -> 'down_seconds'
               ))
               order by event.id
             ) filter (where listed.position <= 50)
@@ -76,7 +81,7 @@ begin
           join uptuple.event on event.id = delivery.event_number
         )
       )::uptuple.notice],
-      array[(key, collecting)::uptuple.recipient]
+      array[(key, collecting.id)::uptuple.recipient]
     );
     select delivery.id into digest_id
     from uptuple.event
@@ -89,6 +94,6 @@ begin
 end
 $function$;
 
-comment on function uptuple.tell_digests() is 'Tells failures that were collected for a channel in one digest. Returns how many digests it wrote.';
+comment on function uptuple.tell_digests() is 'Tells failures, or recoveries, that were collected for a channel in one digest. Returns how many digests it wrote.';
 
 revoke execute on function uptuple.tell_digests() from public;

@@ -14,7 +14,7 @@ set search_path = pg_catalog, pg_temp
 as $function$
 #variable_conflict use_column
 declare
-  failures bigint[];
+  collectable bigint[];
 begin
   lock table uptuple.channel in row share mode;
 
@@ -91,14 +91,14 @@ begin
     order by placed.id, channel.id
     returning delivery.id, delivery.event_number, delivery.channel_id, delivery.state, delivery.held_until
   )
-  select array_agg(written.id) into failures
+  select array_agg(written.id) into collectable
   from written
-  join happened on happened.id = written.event_number and happened.kind = 'service.failed'
+  join happened on happened.id = written.event_number and happened.kind in ('service.failed', 'service.recovered')
   join uptuple.channel on channel.id = written.channel_id and uptuple.grouping_seconds(channel) > 0
   where written.state = 'WAITING' and written.held_until is null;
 
-  if failures is not null then
-    perform uptuple.collect_failures(failures);
+  if collectable is not null then
+    perform uptuple.collect_notices(collectable);
   end if;
   perform uptuple.advance_lanes(array(
     select distinct notice.service_id from unnest(notices) notice where notice.service_id is not null

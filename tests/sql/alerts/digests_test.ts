@@ -175,3 +175,71 @@ Deno.test("failures that come one after another are not grouped, and neither are
   assert.deepEqual(defaults.map((row) => row.seconds), [5, 5, 0, 0, 0]);
   await assert.rejects(async () => await owner`select uptuple.set_grouping('ops', '1 hour')`, { code: "22023" });
 });
+
+Deno.test("what recovers together is told in one digest as well, after the one that told its failures", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  const names = await addGrouped(owner, 6);
+  const digest = await failTogether(owner, names);
+  for (const name of names) await recover(owner, name);
+  assert.deepEqual((await claim(owner)).map((notice) => JSON.parse(notice.request.body).data.service), ["s1", "s2"]);
+  await answer(owner, digest, { status: 200 });
+  assert.deepEqual(await claim(owner), []);
+
+  await passTime(owner, "5 seconds");
+  assert.deepEqual([await tellDue(owner), await tellDue(owner)], [1, 0]);
+  const recoveries = await claimOne(owner);
+  const { data } = JSON.parse(recoveries.request.body);
+  assert.deepEqual(
+    [recoveries.kind, data.severity, data.of, data.count, data.reason],
+    ["digest", "info", "service.recovered", 4, "it is UP"],
+  );
+  assert.equal(typeof data.services[0].down_seconds, "number");
+  await answer(owner, recoveries, { status: 200 });
+  assert.deepEqual(await deliveries(owner, "s6"), ["ops s6 FAILED DELIVERED", "ops s6 RECOVERED DELIVERED"]);
+  assert.deepEqual(await violations(owner), []);
+});
+
+Deno.test("a service that fails again while its recovery waits for a digest is told of after that", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  const names = await addGrouped(owner, 4);
+  const digest = await failTogether(owner, names);
+  await answer(owner, digest, { status: 200 });
+  for (const name of names) await recover(owner, name);
+  await fail(owner, "s4");
+  assert.deepEqual(await deliveries(owner, "s4"), [
+    "ops s4 FAILED DELIVERED",
+    "ops s4 RECOVERED READY",
+    "ops s4 FAILED WAITING",
+  ]);
+  await passTime(owner, "5 seconds");
+  await tellDue(owner);
+  assert.deepEqual(await deliveries(owner, "s4"), [
+    "ops s4 FAILED DELIVERED",
+    "ops s4 RECOVERED WAITING",
+    "ops s4 FAILED WAITING",
+  ]);
+
+  const told = await answerAll(owner, { status: 200 });
+  assert.deepEqual(told.map((notice) => notice.kind), [
+    "service.recovered",
+    "service.recovered",
+    "digest",
+    "service.failed",
+  ]);
+  assert.deepEqual(await violations(owner), []);
+});
+
+Deno.test("receivers that keep count of incidents get no digests", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await owner`
+    select uptuple.add_channel('pager', kind => 'pagerduty', options => '{"routing_key": "\${UPTUPLE_SECRET_PAGERDUTY}"}')`;
+
+  await assert.rejects(owner`select uptuple.set_grouping('pager', '5 seconds')`, {
+    code: "UT002",
+    message: "the channel 'pager' is of the kind pagerduty, which keeps count of incidents",
+  });
+  await owner`select uptuple.set_grouping('pager', '0')`;
+});

@@ -161,6 +161,54 @@ Deno.test("an event that brings its own title and text is told in those words", 
   );
 });
 
+Deno.test("many services are told by their number, twenty by name", async () => {
+  await using database = await everyKind();
+  const services = Array.from({ length: 50 }, (_, each) => ({ service: `s${each + 1}` }));
+  const said = async (data: Record<string, unknown>) =>
+    (await rendered(database.owner, "ntfy", { kind: "digest", data: { count: 60, services, ...data } })).body;
+  const failed = JSON.parse(await said({ of: "service.failed" }));
+  assert.equal(failed.title, "60 services are DOWN");
+  assert.match(failed.message, /^Services: s1, s2, .*, s20 and 40 more$/);
+  const recovered = JSON.parse(await said({ of: "service.recovered", count: 3, services: services.slice(0, 3) }));
+  assert.deepEqual([recovered.title, recovered.message, recovered.tags], [
+    "3 services are UP again",
+    "Services: s1, s2, s3",
+    ["green_circle"],
+  ]);
+});
+
+Deno.test("what opens and what ends a trouble have the same labels and the same start for Alertmanager", async () => {
+  await using database = await everyKind();
+  const since = "2026-01-02T03:04:05.678Z";
+  for (
+    const [opens, severity, ends, began] of [
+      ["service.failed", "critical", "service.recovered", "failing_since"],
+      ["service.flapping", "critical", "service.stable", "flapping_since"],
+      ["service.unknown", "warning", "service.known", "unknown_since"],
+    ] as const
+  ) {
+    const alert = async (kind: string, severity: "critical" | "warning" | "info", data: Record<string, unknown>) =>
+      JSON.parse((await rendered(database.owner, "alertmanager", { kind, severity, data })).body).alerts[0];
+    const firing = await alert(opens, severity, { service: "shop" });
+    const resolved = await alert(ends, "info", { service: "shop", [began]: since });
+    assert.deepEqual([firing.labels, firing.startsAt, firing.fingerprint], [
+      resolved.labels,
+      since,
+      resolved.fingerprint,
+    ]);
+    assert.equal(resolved.startsAt, since);
+  }
+});
+
+Deno.test("a service that has stopped flapping and is down is not told as if it were up", async () => {
+  await using database = await everyKind();
+  const { mail } = await rendered(database.owner, "email", {
+    kind: "service.stable",
+    data: { service: "shop", status: "DOWN" },
+  });
+  assert.equal(mail.subject, "shop is no longer FLAPPING, but DOWN");
+});
+
 /** The longest text that each receiver takes, in the units in which it counts. */
 const LIMITS: Record<string, (body: never) => [text: string, limit: number][]> = {
   slack: ({ attachments: [{ blocks: [section] }] }: { attachments: [{ blocks: [{ text: { text: string } }] }] }) => [
