@@ -1,8 +1,8 @@
 -- Give a channel the FAILED of each incident that is open and that its routes lead to it, unless it has had it.
 --
 -- What was addressed to it while it was off it gets whatever the routes are now, also an escalation; what was never written for it, only
--- by them. While its service is in maintenance a notice waits for the end. The caller holds the channel table against write_events. Called
--- by add_channel and enable_channel. Writes delivery and incident.
+-- by them. Many are told in a digest where people read. While its service is in maintenance a notice waits for the end. The caller holds the
+-- channel table against write_events. Called by add_channel and enable_channel. Writes delivery and incident.
 create or replace function uptuple.tell_open_incidents(channel_id bigint)
 returns integer
 language plpgsql
@@ -11,6 +11,7 @@ as $function$
 #variable_conflict use_variable
 declare
   told bigint[];
+  collectable bigint[];
 begin
   with open_failure as (
     insert into uptuple.delivery as known (event_number, channel_id, service_id, incident_id, state, due_at, held_until)
@@ -30,11 +31,16 @@ begin
       set state = 'WAITING', due_at = excluded.due_at, held_until = excluded.held_until, finished_at = null, note = null,
           requeued_at = clock_timestamp()
       where known.state = 'SUPERSEDED'
-    returning known.service_id
+    returning known.id, known.service_id, known.event_number, known.held_until
   )
-  select array_agg(distinct open_failure.service_id) into told from open_failure;
+  select array_agg(distinct open_failure.service_id),
+    array_agg(open_failure.id) filter (where event.kind = 'service.failed' and open_failure.held_until is null)
+  into told, collectable
+  from open_failure
+  join uptuple.event on event.id = open_failure.event_number;
 
   if told is not null then
+    perform uptuple.collect_notices(collectable);
     perform uptuple.advance_lanes(told);
   end if;
   -- A reminder or an escalation may have fallen due while it was off.

@@ -243,3 +243,21 @@ Deno.test("receivers that keep count of incidents get no digests", async () => {
   });
   await owner`select uptuple.set_grouping('pager', '0')`;
 });
+
+Deno.test("a channel that is added or enabled while much is down is told in a digest too", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  const names = await addGrouped(owner, 5);
+  await owner`select uptuple.disable_channel('ops')`;
+  for (const name of names) await fail(owner, name);
+  await owner`select uptuple.enable_channel('ops')`;
+  await owner`select uptuple.add_channel('team', 'http://127.0.0.1:9000/team', kind => 'slack')`;
+
+  assert.equal((await answerAll(owner, { status: 200 })).length, 4);
+  await passTime(owner, "5 seconds");
+  assert.equal(await tellDue(owner), 2);
+  const told = await answerAll(owner, { status: 200 });
+  assert.deepEqual(told.map((notice) => [notice.channel, notice.kind]), [["ops", "digest"], ["team", "digest"]]);
+  assert.deepEqual(await deliveries(owner, "s5"), ["ops s5 FAILED DELIVERED", "team s5 FAILED DELIVERED"]);
+  assert.deepEqual(await violations(owner), []);
+});
