@@ -1,5 +1,5 @@
--- Lock all that a transaction needs which writes notices of some services, perhaps in several steps: the tables of channels and of maintenance
--- in share, and the lanes.
+-- Lock all that a transaction needs which writes notices of some services, perhaps in several steps: the table of channels in share, that of
+-- maintenance if some is under way, and the lanes.
 --
 -- write_events locks the lanes of what it is given, in the order of ids. Two calls in one transaction would lock them in two orders, and
 -- deadlock with a report that needs both; a change of maintenance would wait for the first lanes while the second call waits for it. So
@@ -8,10 +8,17 @@ create or replace function uptuple.lock_outbox(service_ids bigint[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $function$
+declare
+  at constant timestamptz := clock_timestamp();
 begin
   lock table uptuple.channel in row share mode;
-  lock table uptuple.maintenance_window in row share mode;
+  if exists (
+    select from uptuple.maintenance_occurrence occurrence where occurrence.cancelled_at is null and occurrence.during @> at
+  ) then
+    lock table uptuple.maintenance_window in row share mode;
+  end if;
   perform uptuple.lock_lanes(service_ids);
 end
 $function$;

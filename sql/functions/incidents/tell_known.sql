@@ -22,7 +22,7 @@ begin
       exists (
         select from uptuple.event told where told.dedupe_key = replace(event.dedupe_key, 'service.unknown', 'service.known')
       ) as is_told,
-      event.occurred_at
+      event.occurred_at, (event.data ->> 'count')::integer as count
     from uptuple.service_state state
     join uptuple.service on service.id = state.service_id
     join uptuple.event on event.id = state.unknown_event
@@ -37,7 +37,7 @@ begin
   ended as materialized (
     select together.*
     from (
-      select back.event_id, back.dedupe_key, back.occurred_at,
+      select back.event_id, back.dedupe_key, back.occurred_at, back.count,
         (
           select array_agg(service.name order by service.name)
           from uptuple.service_state state
@@ -46,7 +46,7 @@ begin
         ) as still_unknown
       from back
       where back.is_together and not back.is_told
-      group by back.event_id, back.dedupe_key, back.occurred_at
+      group by back.event_id, back.dedupe_key, back.occurred_at, back.count
     ) together
     where coalesce(cardinality(together.still_unknown), 0) <= late
   ),
@@ -65,15 +65,17 @@ begin
   ),
   told as (
     select null::bigint as service_id, null::text as region, replace(ended.dedupe_key, 'service.unknown', 'service.known') as dedupe_key,
-      ended.occurred_at, 'there are verdicts again' as reason, to_jsonb(ended.still_unknown) as still_unknown
+      ended.occurred_at, ended.count - coalesce(cardinality(ended.still_unknown), 0) as count,
+      'there are verdicts again' || coalesce(', but not yet of ' || array_to_string(ended.still_unknown, ', '), '') as reason,
+      to_jsonb(ended.still_unknown) as still_unknown
     from ended
     union all
     select back.service_id, back.region, replace(back.dedupe_key, 'service.unknown', 'service.known'), back.occurred_at,
-      'it has verdicts again', null
+      null, 'it has verdicts again', null
     from back
     where not back.is_together and back.enabled
     union all
-    select late_one.service_id, late_one.region, late_one.dedupe_key, late_one.occurred_at, 'it has verdicts again', null
+    select late_one.service_id, late_one.region, late_one.dedupe_key, late_one.occurred_at, null, 'it has verdicts again', null
     from late_one
   )
   select
@@ -82,6 +84,7 @@ begin
         (
           'service.known', 'info', told.service_id, told.region, null, told.dedupe_key, at, null,
           jsonb_build_object(
+            'count', told.count,
             'reason', told.reason,
             'still_unknown', told.still_unknown,
             'unknown_since', uptuple.iso_time(told.occurred_at),
