@@ -142,7 +142,7 @@ export async function passTime(owner: TestSql, time: string): Promise<void> {
       update uptuple.delivery
       set due_at = due_at - time, created_at = created_at - time, last_attempt_at = last_attempt_at - time,
           finished_at = finished_at - time, requeued_at = requeued_at - time,
-          collect_until = collect_until - time
+          collect_until = collect_until - time, held_until = held_until - time
       from passed
     ),
     channels as (

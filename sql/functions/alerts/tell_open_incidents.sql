@@ -31,10 +31,10 @@ begin
       set state = 'WAITING', due_at = excluded.due_at, held_until = excluded.held_until, finished_at = null, note = null,
           requeued_at = clock_timestamp()
       where known.state = 'SUPERSEDED'
-    returning known.id, known.service_id, known.event_number, known.held_until
+    returning known.id, known.service_id, known.event_number
   )
   select array_agg(distinct open_failure.service_id),
-    array_agg(open_failure.id) filter (where event.kind = 'service.failed' and open_failure.held_until is null)
+    array_agg(open_failure.id) filter (where event.kind = 'service.failed')
   into told, collectable
   from open_failure
   join uptuple.event on event.id = open_failure.event_number;

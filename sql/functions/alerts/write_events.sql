@@ -89,13 +89,13 @@ begin
         else uptuple.is_routed(channel.id, placed.kind, placed.severity, placed.service_id, placed.group_name, placed.tags)
       end
     order by placed.id, channel.id
-    returning delivery.id, delivery.event_number, delivery.channel_id, delivery.state, delivery.held_until
+    returning delivery.id, delivery.event_number, delivery.channel_id, delivery.state
   )
   select array_agg(written.id) into collectable
   from written
   join happened on happened.id = written.event_number and happened.kind in ('service.failed', 'service.recovered')
   join uptuple.channel on channel.id = written.channel_id and uptuple.grouping_seconds(channel) > 0
-  where written.state = 'WAITING' and written.held_until is null;
+  where written.state = 'WAITING';
 
   if collectable is not null then
     perform uptuple.collect_notices(collectable);

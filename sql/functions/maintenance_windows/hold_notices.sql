@@ -1,6 +1,6 @@
 -- Set right until when held notices wait, after maintenance was changed: to its new end, or no longer at all. Returns how many changed.
 --
--- Only what waits for the end of maintenance is touched: what was written before it goes on, and what is tried again keeps its time. The caller
+-- Only what waits for the end of maintenance, or for a digest after it, is touched: what was written before it goes on, and what is tried again keeps its time. The caller
 -- holds lock_maintenance, so no notice is being held meanwhile. Locks lanes in the order of ids, as all do. Writes delivery; wakes the
 -- runtimes.
 create or replace function uptuple.hold_notices()
@@ -31,7 +31,9 @@ begin
     from unnest(service_ids) given (id)
   )
   update uptuple.delivery
-  set held_until = held.until, due_at = held.until
+  set held_until = held.until,
+      due_at = delivery.due_at + (held.until - delivery.held_until),
+      collect_until = delivery.collect_until + (held.until - delivery.held_until)
   from held
   where delivery.service_id = held.service_id
     and delivery.state in ('READY', 'WAITING', 'HELD')

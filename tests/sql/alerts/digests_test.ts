@@ -261,3 +261,38 @@ Deno.test("a channel that is added or enabled while much is down is told in a di
   assert.deepEqual(await deliveries(owner, "s5"), ["ops s5 FAILED DELIVERED", "team s5 FAILED DELIVERED"]);
   assert.deepEqual(await violations(owner), []);
 });
+
+Deno.test("recoveries that waited for the end of maintenance are told in one digest after it, whenever it ends", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  const names = await addGrouped(owner, 5);
+  await answer(owner, await failTogether(owner, names), { status: 200 });
+  const [{ number }] = await owner<[{ number: string }]>`
+    select uptuple.plan_maintenance(services => ${names}, duration => '1 hour') as number`;
+  for (const name of names) await recover(owner, name);
+  await owner`select uptuple.change_maintenance(${number}, duration => '3 hours')`;
+  assert.deepEqual(await claim(owner), []);
+  assert.equal(await tellDue(owner), 0);
+  for (const name of ["a", "b", "c"]) {
+    await addService(owner, name);
+    await fail(owner, name);
+    await recover(owner, name);
+  }
+  assert.equal(
+    (await answerAll(owner, { status: 200 })).length,
+    4,
+    "what is in no maintenance does not wait for its end",
+  );
+  await passTime(owner, "9 seconds");
+  assert.equal((await answerAll(owner, { status: 200 })).length, 2);
+
+  await owner`select uptuple.end_maintenance(${number})`;
+  const first = await answerAll(owner, { status: 200 });
+  assert.deepEqual(first.map((notice) => notice.kind), ["service.recovered", "service.recovered"]);
+  await passTime(owner, "5 seconds");
+  assert.equal(await tellDue(owner), 1);
+  const digest = await claimOne(owner);
+  const { data } = JSON.parse(digest.request.body);
+  assert.deepEqual([digest.kind, data.of, data.count], ["digest", "service.recovered", 3]);
+  assert.deepEqual(await violations(owner), []);
+});
