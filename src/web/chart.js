@@ -76,7 +76,11 @@ function draw() {
       height: HEIGHT,
       cursor: { y: false, points: { size: 6 } },
       legend: { live: true },
-      scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] }, failures: { range: [0, 1] } },
+      scales: {
+        x: { range: (_, min, max) => max > min ? [min, max] : [min - 3600, max + 3600] },
+        y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
+        failures: { range: [0, 1] },
+      },
       axes: [{ ...axis, values: (_, ticks) => ticks.map((at) => momentInWords(at, shown.stretch)) }, {
         ...axis,
         size: 64,
@@ -88,7 +92,8 @@ function draw() {
           label: line,
           stroke: colour(`--${line}`),
           width: 1.5,
-          points: { show: false },
+          // A point alone makes no line.
+          points: { show: xs.length === 1, size: 6, fill: colour(`--${line}`) },
           value: (_, ms) => latencyInWords(ms),
         })),
         {
@@ -159,4 +164,4 @@ new ResizeObserver(() => {
   if (plot !== null && width > 0 && plot.width !== width) plot.setSize({ width, height: HEIGHT });
 }).observe(document.body);
 setInterval(() => document.hidden || figure() === null || show(figure().dataset.shown), ANOTHER_MS);
-show(figure().dataset.shown);
+if (figure() !== null) show(figure().dataset.shown);

@@ -133,11 +133,11 @@ function IncidentRows({ incidents, now }: { incidents: OpenIncident[]; now: Mome
               </a>
               {incident.region !== "default" && <span class="chip">{incident.region}</span>}
             </h3>
-            {incident.reason !== null && (
-              <p class="fault">
-                <bdi>{incident.reason}</bdi>
-              </p>
-            )}
+            <p class="fault">
+              <a href={`/incidents/${incident.incident_id}`}>
+                <bdi>{incident.reason ?? "No reason given"}</bdi>
+              </a>
+            </p>
             <p class="quiet">
               First failed at <Clock at={incident.started_at} now={now} />, {toldInWords(incident)}.
             </p>

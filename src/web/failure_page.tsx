@@ -12,6 +12,7 @@ const RETRY_AFTER = "5";
 
 /** Answers a request for what does not exist. */
 export function answerNotFound(context: Context<WebEnvironment>): Response | Promise<Response> {
+  context.header("Cache-Control", "no-store");
   const page = renderMessage({
     icon: "unknown",
     heading: "There is no such page",

@@ -2,7 +2,7 @@ import { raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";
 
 /** What an icon says. Each has a shape of its own: nobody has to tell colours apart. */
-export type IconName = "up" | "degraded" | "down" | "unknown" | "paused";
+export type IconName = "up" | "degraded" | "down" | "unknown" | "paused" | "said";
 
 const SHAPES: Record<IconName, { body: string; glyph: string }> = {
   up: { body: "M10 1a9 9 0 1 1 0 18 9 9 0 0 1 0-18Z", glyph: "m6 10.3 2.7 2.7 5.3-5.7" },
@@ -13,6 +13,10 @@ const SHAPES: Record<IconName, { body: string; glyph: string }> = {
     glyph: "M7.5 7.7a2.5 2.5 0 1 1 3.7 2.2c-.8.4-1.2.9-1.2 1.8M10 14.6v.01",
   },
   paused: { body: "M10 1a9 9 0 1 1 0 18 9 9 0 0 1 0-18Z", glyph: "M8 7v6M12 7v6" },
+  said: {
+    body: "M3.4 2.6h13.2a2 2 0 0 1 2 2v7.6a2 2 0 0 1-2 2H9.4l-4.6 4v-4H3.4a2 2 0 0 1-2-2V4.6a2 2 0 0 1 2-2Z",
+    glyph: "M5.5 6.8h9M5.5 10h5.5",
+  },
 };
 
 /** An icon in the colour of its tone. Hidden from screen readers: the word beside it says the same. The page has its shape in IconShapes. */

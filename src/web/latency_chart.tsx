@@ -35,11 +35,7 @@ export function LatencyChart(
         </nav>
       </div>
       <figure class="card chart" data-chart={dataPath(service)} data-shown={stretch}>
-        <div class="chart-place">
-          {points.some(({ p50 }) => p50 !== null)
-            ? <Drawing points={points} />
-            : <p class="quiet">No check was up in this time.</p>}
-        </div>
+        <div class="chart-place">{points.some(({ p50 }) => p50 !== null) && <Drawing points={points} />}</div>
         <figcaption class="quiet" role="status">{summaryOf(points)}</figcaption>
       </figure>
     </section>

@@ -14,6 +14,7 @@ const PHASES = [
 export function PhasesSection(
   { check, medians, now }: { check: Check; medians: ServicePage["medians"]; now: Moment },
 ): JSX.Element | null {
+  const isCompared = medians.checks > 0;
   const rows = PHASES.filter(([phase]) => check[phase] !== null || medians[phase] !== null);
   if (check.latency_ms === null && rows.length === 0) return null;
   return (
@@ -28,7 +29,7 @@ export function PhasesSection(
               <th scope="col">
                 Last check, <Clock at={check.recorded_at} now={now} />
               </th>
-              <th scope="col">Median of {countInWords(medians.checks, "check", "checks")}</th>
+              {isCompared && <th scope="col">Median of {countInWords(medians.checks, "check", "checks")}</th>}
             </tr>
           </thead>
           <tbody>
@@ -39,13 +40,13 @@ export function PhasesSection(
                   {word}
                 </th>
                 <td>{inWords(check[phase])}</td>
-                <td>{inWords(medians[phase])}</td>
+                {isCompared && <td>{inWords(medians[phase])}</td>}
               </tr>
             ))}
             <tr class="total">
               <th scope="row">All</th>
               <td>{inWords(check.latency_ms)}</td>
-              <td>{inWords(medians.latency_ms)}</td>
+              {isCompared && <td>{inWords(medians.latency_ms)}</td>}
             </tr>
           </tbody>
         </table>

@@ -15,6 +15,11 @@ export function shownUrl(url: string): string {
   return url.replace(/\?.*$/s, "?…");
 }
 
+/** Whether a service reports by itself, so that its URL is no address. */
+export function isHeartbeat(url: string): boolean {
+  return url.startsWith("heartbeat:");
+}
+
 /** Where a service is; a long one breaks where its parts do. */
 export function ServiceUrl({ url }: { url: string }): JSX.Element {
   return (

@@ -16,7 +16,7 @@ export interface CheckPhases {
 export interface Check extends CheckPhases {
   recorded_at: Moment;
   region: string;
-  purpose: "GRID" | "FIRST" | "REQUEST" | "CONFIRM" | "MANUAL";
+  purpose: "GRID" | "FIRST" | "REQUEST" | "CONFIRM" | "MANUAL" | "HEARTBEAT";
   status: "UP" | "DEGRADED" | "DOWN" | "INCONCLUSIVE";
   reason: string | null;
   http_status: number | null;
@@ -90,14 +90,13 @@ export interface ServiceMaintenance {
   ends_at: Moment;
 }
 
-/** A certificate as a check last saw it. */
+/** The certificate that was seen last; of several regions the one that ends first. */
 export interface SeenCertificate {
-  subject?: string;
-  issuer?: string;
-  not_before?: Moment;
-  not_after?: Moment;
-  fingerprint256?: string;
-  names?: string[];
+  not_after: Moment;
+  subject: string | null;
+  issuer: string | null;
+  names: string[];
+  first_seen_at: Moment;
 }
 
 /** What `uptuple.service_page` gives. */

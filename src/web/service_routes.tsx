@@ -7,7 +7,8 @@ import { CHART_STRETCHES, type ChartStretch, readLatencies, readServicePage } fr
 import { renderService } from "./service_view.tsx";
 import type { WebEnvironment } from "./web_environment.ts";
 
-const DEFAULT_STRETCH: ChartStretch = "24h";
+/** A chart of a day has hardly a point for a service that is younger than this, in ms. */
+const YOUNG_MS = 6 * 3_600_000;
 
 /**
  * `/services/<name>`, the page of a service, and `/services/<name>/latency`, the points of its chart as JSON; both take `range`.
@@ -16,9 +17,10 @@ const DEFAULT_STRETCH: ChartStretch = "24h";
  */
 export function serviceRoutes(database: Pick<Database, "query">): Hono<WebEnvironment> {
   async function answerPage(context: Context<WebEnvironment>, service: string) {
-    const stretch = stretchOf(context.req.query("range"));
     const page = await readServicePage(database, service);
     if (page === null) return noSuchService(context, service);
+    const isYoung = Date.parse(page.now) - Date.parse(page.created_at) < YOUNG_MS;
+    const stretch = stretchOf(context.req.query("range"), isYoung ? "1h" : "24h");
     const [histories, points] = await Promise.all([
       readHistories(database, [service]),
       readLatencies(database, service, stretch),
@@ -35,7 +37,7 @@ export function serviceRoutes(database: Pick<Database, "query">): Hono<WebEnviro
   }
 
   async function answerLatencies(context: Context<WebEnvironment>, service: string) {
-    const stretch = stretchOf(context.req.query("range"));
+    const stretch = stretchOf(context.req.query("range"), "24h");
     try {
       const points = await readLatencies(database, service, stretch);
       return context.json({ range: stretch, summary: summaryOf(points), points });
@@ -56,8 +58,8 @@ export function serviceRoutes(database: Pick<Database, "query">): Hono<WebEnviro
     .get("/services/:name/latency", (context) => answerLatencies(context, context.req.param("name")));
 }
 
-function stretchOf(range: string | undefined): ChartStretch {
-  return range !== undefined && Object.hasOwn(CHART_STRETCHES, range) ? range as ChartStretch : DEFAULT_STRETCH;
+function stretchOf(range: string | undefined, otherwise: ChartStretch): ChartStretch {
+  return range !== undefined && Object.hasOwn(CHART_STRETCHES, range) ? range as ChartStretch : otherwise;
 }
 
 function noSuchService(context: Context<WebEnvironment>, service: string): Response | Promise<Response> {

@@ -39,6 +39,7 @@ const PURPOSES: Record<Check["purpose"], string | null> = {
   REQUEST: "asked for",
   CONFIRM: "to confirm",
   MANUAL: "by hand",
+  HEARTBEAT: null,
 };
 
 const MAINTENANCE_STATES: Record<ServiceMaintenance["state"], string> = {
@@ -80,13 +81,15 @@ export function renderService(options: ServiceViewOptions): ReturnType<typeof re
         {page.states.map((state) => <Head state={state} page={page} />)}
         <Facts page={page} />
         <Past history={history} now={now} />
-        <LatencyChart service={page.service} stretch={stretch} points={points} />
-        {check !== undefined && <PhasesSection check={check} medians={medians} now={now} />}
+        {(page.probed || points.length > 0) && (
+          <LatencyChart service={page.service} stretch={stretch} points={points} />
+        )}
+        {page.probed && check !== undefined && <PhasesSection check={check} medians={medians} now={now} />}
         <ServiceIncidents incidents={incidents} now={now} />
         {page.maintenance.length > 0 && <Maintenance maintenance={page.maintenance} now={now} />}
         {certificate !== null && <Certificate certificate={certificate} now={now} />}
         <Revisions revisions={revisions} now={now} />
-        <Checks checks={checks} now={now} />
+        <Checks checks={checks} probed={page.probed} now={now} />
       </>
     ),
   });
@@ -136,8 +139,10 @@ function Facts({ page }: { page: ServicePage }): JSX.Element {
   return (
     <section aria-label="Facts" data-key="facts">
       <dl class="facts card">
-        <Fact term="Address" broad>{state === undefined ? "–" : <ServiceUrl url={state.url} />}</Fact>
-        <Fact term="Last check">
+        <Fact term="Address" broad>
+          {state === undefined ? "–" : page.probed ? <ServiceUrl url={state.url} /> : "None: it reports by itself"}
+        </Fact>
+        <Fact term={page.probed ? "Last check" : "Last report"}>
           {state === undefined || state.checked_at === null ? "none yet" : (
             <>
               <Ago at={state.checked_at} now={now} />
@@ -148,8 +153,8 @@ function Facts({ page }: { page: ServicePage }): JSX.Element {
         <Fact term={page.probed ? "Next check" : "Expected by"}>
           {next_check_at === null ? "none while it is paused" : <Clock at={next_check_at} now={now} />}
         </Fact>
-        <Fact term="Checked every">{durationInWords(interval_seconds)}</Fact>
-        <Fact term="Timeout">{revision === undefined ? "–" : latencyInWords(revision.timeout_ms)}</Fact>
+        <Fact term={page.probed ? "Checked every" : "Reports every"}>{durationInWords(interval_seconds)}</Fact>
+        {page.probed && revision !== undefined && <Fact term="Timeout">{timeoutInWords(revision.timeout_ms)}</Fact>}
         <Fact term="Down after">{countInWords(failure_threshold, "failure", "failures")}</Fact>
         <Fact term="Up again after">{countInWords(recovery_threshold, "success", "successes")}</Fact>
         <Fact term="Watched since">
@@ -158,6 +163,10 @@ function Facts({ page }: { page: ServicePage }): JSX.Element {
       </dl>
     </section>
   );
+}
+
+function timeoutInWords(ms: number): string {
+  return ms % 1000 === 0 ? durationInWords(ms / 1000) : latencyInWords(ms);
 }
 
 function Fact({ term, broad, children }: { term: string; broad?: boolean; children: unknown }): JSX.Element {
@@ -223,39 +232,37 @@ function Maintenance({ maintenance, now }: { maintenance: ServiceMaintenance[]; 
 }
 
 function Certificate({ certificate, now }: { certificate: SeenCertificate; now: Moment }): JSX.Element {
-  const { subject, issuer, not_before, not_after, names, fingerprint256 } = certificate;
-  const daysLeft = not_after === undefined ? null : Math.floor(secondsBetween(now, not_after) / 86_400);
+  const { subject, issuer, not_after, names, first_seen_at } = certificate;
+  const daysLeft = Math.floor(secondsBetween(now, not_after) / 86_400);
   return (
     <section aria-labelledby="certificate" data-key="certificate">
       <h2 id="certificate">Certificate</h2>
       <dl class="facts card">
-        {not_after !== undefined && daysLeft !== null && (
-          <Fact term="Valid until">
-            <Clock at={not_after} now={now} />
-            {", "}
-            <span class={daysLeft < 0 ? "tone-down" : daysLeft < SOON_DAYS ? "tone-degraded" : undefined}>
-              {daysLeft < 0 ? "expired" : `${countInWords(daysLeft, "day", "days")} left`}
-            </span>
-          </Fact>
-        )}
-        {not_before !== undefined && (
-          <Fact term="Valid from">
-            <Clock at={not_before} now={now} />
-          </Fact>
-        )}
-        {subject !== undefined && <Fact term="Subject">{<bdi>{subject}</bdi>}</Fact>}
-        {issuer !== undefined && <Fact term="Issuer">{<bdi>{issuer}</bdi>}</Fact>}
-        {names !== undefined && names.length > 0 && <Fact term="Names" broad>{<bdi>{names.join(", ")}</bdi>}</Fact>}
-        {fingerprint256 !== undefined && <Fact term="SHA-256" broad>{<code>{fingerprint256}</code>}</Fact>}
+        <Fact term="Valid until">
+          <Clock at={not_after} now={now} />
+          {", "}
+          <span class={daysLeft < 0 ? "tone-down" : daysLeft < SOON_DAYS ? "tone-degraded" : undefined}>
+            {daysLeft < 0 ? "expired" : `${countInWords(daysLeft, "day", "days")} left`}
+          </span>
+        </Fact>
+        <Fact term="First seen">
+          <Clock at={first_seen_at} now={now} />
+        </Fact>
+        {subject !== null && <Fact term="Subject">{<bdi>{subject}</bdi>}</Fact>}
+        {issuer !== null && <Fact term="Issuer">{<bdi>{issuer}</bdi>}</Fact>}
+        {names.length > 0 && <Fact term="Names" broad>{<bdi>{names.join(", ")}</bdi>}</Fact>}
       </dl>
     </section>
   );
 }
 
-function Checks({ checks, now }: { checks: Check[]; now: Moment }): JSX.Element {
+function Checks({ checks, probed, now }: { checks: Check[]; probed: boolean; now: Moment }): JSX.Element {
+  const words = probed ? "checks" : "reports";
   return (
     <section aria-labelledby="checks" data-key="checks">
-      <h2 id="checks">{checks.length < 2 ? "Checks" : `Last ${checks.length} checks`}</h2>
+      <h2 id="checks">
+        {checks.length < 2 ? (probed ? "Checks" : "Reports") : `Last ${checks.length} ${words}`}
+      </h2>
       <div class="card scroll" tabindex={0} role="region" aria-labelledby="checks">
         {checks.length === 0 ? <p class="row empty quiet">None so far.</p> : (
           <table class="checks">
@@ -264,8 +271,8 @@ function Checks({ checks, now }: { checks: Check[]; now: Moment }): JSX.Element 
                 <th scope="col">Time</th>
                 <th scope="col">Verdict</th>
                 <th scope="col">Reason</th>
-                <th scope="col" class="number">Latency</th>
-                <th scope="col">Worker</th>
+                <th scope="col" class="number">{probed ? "Latency" : "Run"}</th>
+                {probed && <th scope="col">Worker</th>}
               </tr>
             </thead>
             <tbody>
@@ -283,9 +290,11 @@ function Checks({ checks, now }: { checks: Check[]; now: Moment }): JSX.Element 
                       {purpose !== null && <span class="chip">{purpose}</span>}
                     </td>
                     <td class="number">{check.latency_ms === null ? "–" : latencyInWords(check.latency_ms)}</td>
-                    <td>
-                      <bdi>{check.worker ?? "–"}</bdi>
-                    </td>
+                    {probed && (
+                      <td>
+                        <bdi>{check.worker ?? "–"}</bdi>
+                      </td>
+                    )}
                   </tr>
                 );
               })}

@@ -5,7 +5,7 @@ import { ALL_WELL, DayBars, lastDayOf } from "./day_bars.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 import { durationInWords, latencyInWords, percentInWords, secondsBetween } from "./in_words.ts";
 import { Ago, Clock, Lasting, type Moment } from "./moment.tsx";
-import { servicePath, shownUrl } from "./service_address.tsx";
+import { isHeartbeat, servicePath, shownUrl } from "./service_address.tsx";
 import { letsThrough, type ServiceFilter } from "./service_filter.ts";
 import { type Histories, type ServiceHistory, STRETCHES } from "./service_history.ts";
 import { Sparkline } from "./sparkline.tsx";
@@ -106,7 +106,7 @@ export function ServiceRow(
           ))}
         </p>
         <p class="quiet">
-          <bdi class="url">{shownUrl(service.url)}</bdi>
+          {isHeartbeat(service.url) ? <span>Reports by itself</span> : <bdi class="url">{shownUrl(service.url)}</bdi>}
           {remark !== null && remark.tone === null && remark.words !== "" && (
             <span>
               {" · "}
@@ -215,7 +215,13 @@ export function remarkOn(service: ServiceStatus, now: Moment): Remark | null {
   const { status, checked_at, checked_status, failure_streak, failure_threshold } = service;
   const reason = service.reason ?? "no reason given";
   if (status === "PAUSED") return null;
-  if (checked_at === null) return { words: "waiting for its first check", reason: null, tone: null };
+  if (checked_at === null) {
+    return {
+      words: `waiting for its first ${isHeartbeat(service.url) ? "report" : "check"}`,
+      reason: null,
+      tone: null,
+    };
+  }
   if (checked_status === "INCONCLUSIVE") return { words: "Inconclusive: ", reason, tone: "degraded" };
   if (status === "UNKNOWN" && !service.recent) {
     const silence = durationInWords(secondsBetween(checked_at, now));

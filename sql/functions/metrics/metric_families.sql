@@ -20,7 +20,7 @@ as $function$
     (5, 'probe_http_status_code', 'gauge',
       'The status of the last HTTP answer.'),
     (6, 'probe_ssl_earliest_cert_expiry', 'gauge',
-      'When the certificate that the last check saw expires, as a Unix time.'),
+      'When the certificate that a check saw last expires, as a Unix time.'),
     (7, 'uptuple_service_state', 'gauge',
       'The state of each service: 1 for the one it is in.'),
     (8, 'uptuple_service_failure_streak', 'gauge',

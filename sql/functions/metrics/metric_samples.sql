@@ -23,13 +23,12 @@ begin
         uptuple.metric_label('group', shown.group_name),
         uptuple.metric_label('region', shown.region)
       ) as labels,
-      shown.status, shown.failure_streak, shown.checked_at, shown.maintenance_until, last.*
+      shown.status, shown.failure_streak, shown.checked_at, shown.maintenance_until, certificate.not_after as certificate_ends, last.*
     from uptuple.status shown
     join uptuple.service on service.name = shown.service and service.removed_at is null
     left join lateral (
       select case when result.status in ('UP', 'DEGRADED') then 1 when result.status = 'DOWN' then 0 end as success,
-        result.latency_ms, result.dns_ms, result.connect_ms, result.tls_ms, result.first_byte_ms, result.http_status,
-        result.detail #>> '{certificate,not_after}' as certificate_ends
+        result.latency_ms, result.dns_ms, result.connect_ms, result.tls_ms, result.first_byte_ms, result.http_status
       from uptuple.result
       where result.service_id = service.id
         and result.region = shown.region
@@ -38,10 +37,14 @@ begin
       order by result.scheduled_slot desc
       limit 1
     ) last on true
+    -- What was seen last, even if the last check saw none: a certificate does not get better while the service is down.
+    left join uptuple.service_certificate certificate
+      on certificate.service_id = service.id and certificate.region = shown.region and certificate.revision = service.revision
   ),
   lateness as (
     select region.name as region, bucket, coalesce(counter.value, 0) as claims,
-      coalesce((uptuple.lateness_bounds())[bucket]::text, '+Inf') as bound
+      -- As a float, which OpenMetrics asks of le: 1.0 and not 1.
+      coalesce(regexp_replace((uptuple.lateness_bounds())[bucket]::text, '^\d+$', '\&.0'), '+Inf') as bound
     from uptuple.region
     cross join generate_series(1, cardinality(uptuple.lateness_bounds()) + 1) bucket
     left join uptuple.counter
@@ -65,7 +68,7 @@ begin
         ) / 1000.0 end
       ),
       ('probe_http_status_code', null, watched.http_status),
-      ('probe_ssl_earliest_cert_expiry', null, extract(epoch from watched.certificate_ends::timestamptz)::double precision),
+      ('probe_ssl_earliest_cert_expiry', null, extract(epoch from watched.certificate_ends)::double precision),
       ('uptuple_service_failure_streak', null, watched.failure_streak),
       ('uptuple_service_last_check_timestamp_seconds', null, round(extract(epoch from watched.checked_at), 3)::double precision),
       ('uptuple_service_in_maintenance', null, (watched.maintenance_until is not null)::integer)

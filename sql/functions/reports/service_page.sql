@@ -157,10 +157,12 @@ begin
       ) shown
     ),
     'certificate', (
-      select certified.check -> 'detail' -> 'certificate'
-      from jsonb_array_elements(checks) with ordinality certified ("check", number)
-      where jsonb_typeof(certified.check -> 'detail' -> 'certificate') = 'object'
-      order by certified.number
+      select jsonb_build_object(
+        'not_after', seen.not_after, 'subject', seen.subject, 'issuer', seen.issuer, 'names', seen.names, 'first_seen_at', seen.first_seen_at
+      )
+      from uptuple.service_certificate seen
+      where seen.service_id = watched.id and seen.revision = watched.revision
+      order by seen.not_after
       limit 1
     )
   );
@@ -169,7 +171,7 @@ $function$;
 
 comment on function uptuple.service_page(text) is
   'What the page of one service shows: its state, next check, last 50 checks with their medians, incidents with notices and attempts, '
-  'revisions without secrets, maintenance from a week ago on, and the certificate last seen. Null if no service has that name.';
+  'revisions without secrets, maintenance from a week ago on, and of the certificates last seen the one that ends first. Null if no service has that name.';
 
 revoke execute on function uptuple.service_page(text) from public;
 grant execute on function uptuple.service_page(text) to uptuple_worker, uptuple_operator, uptuple_viewer;

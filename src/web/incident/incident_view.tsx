@@ -119,7 +119,7 @@ function Head({ page }: { page: IncidentPage }): JSX.Element {
 
 function HappeningRow({ happening, now }: { happening: Happening; now: Moment }): JSX.Element {
   return (
-    <li class="row notice" data-key={`${happening.kind} ${happening.at}`}>
+    <li class="row notice" data-key={keyOf(happening)}>
       <Icon name={iconOf(happening)} />
       <div class="row-main">
         <Happened happening={happening} now={now} />
@@ -131,6 +131,16 @@ function HappeningRow({ happening, now }: { happening: Happening; now: Moment })
   );
 }
 
+/** Several notices and updates may be of one moment. */
+function keyOf(happening: Happening): string {
+  const number = happening.kind === "notice"
+    ? ` ${happening.notice.number}`
+    : happening.kind === "update"
+    ? ` ${happening.update.update_id}`
+    : "";
+  return `${happening.kind} ${happening.at}${number}`;
+}
+
 function iconOf(happening: Happening): IconName {
   switch (happening.kind) {
     case "check":
@@ -140,8 +150,10 @@ function iconOf(happening: Happening): IconName {
       return "down";
     case "closed":
       return "up";
-    default:
+    case "withdrawn":
       return "paused";
+    default:
+      return "said";
   }
 }
 

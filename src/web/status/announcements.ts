@@ -76,7 +76,8 @@ function announceMaintenance(maintenance: Maintenance): Announcement {
   const names = maintenance.components.map(({ name }) => name).join(", ");
   const span = `${utc(maintenance.starts_at)} to ${utc(maintenance.ends_at)} UTC`;
   return {
-    id: maintenance.id,
+    // What was changed is told anew, also by readers that know an entry by its id alone.
+    id: `${maintenance.id}-${maintenance.sequence}`,
     title: `${maintenance.state === "cancelled" ? "Maintenance cancelled" : "Maintenance"}: ${maintenance.title}`,
     text: [`${span}. Affects ${names}.`, maintenance.description].filter((part) => part !== null).join("\n\n"),
     published: maintenance.changed_at,

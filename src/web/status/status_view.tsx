@@ -222,7 +222,7 @@ function MaintenanceCard({ maintenance }: { maintenance: Maintenance }): JSX.Ele
   return (
     <article class="card announcement" id={`maintenance-${maintenance.id}`}>
       <h3>
-        <bdi>{maintenance.title}</bdi>
+        Maintenance: <bdi>{maintenance.title}</bdi>
       </h3>
       <p class="quiet">
         <Time at={maintenance.starts_at} /> to <Time at={maintenance.ends_at} />

@@ -89,6 +89,8 @@ Deno.test("a service that is down shows its incident: since when, why, and who w
     /Open incidents inventory no answer First failed at [\d: -]+ UTC , 1 notice on the way\. Down for 12 min/,
   );
 
+  assert.match(page, /<a href="\/incidents\/1"><bdi>no answer<\/bdi><\/a>/);
+
   await record(opened.owner, "inventory", "UP");
   assert.match(textOf(await opened.page()), /All 2 services are up/);
   assert.doesNotMatch(textOf(await opened.page()), /Open incidents/);

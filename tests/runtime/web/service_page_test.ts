@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { TestSql } from "../../support/database.ts";
-import { openTestApp } from "../../support/web_app.ts";
+import { openTestApp, type TestApp } from "../../support/web_app.ts";
 import { changesIn } from "../../../src/web/revision_changes.ts";
 import { servicePath } from "../../../src/web/service_address.tsx";
 import type { ServiceRevision } from "../../../src/web/service_page.ts";
@@ -25,7 +25,7 @@ Deno.test("the page of a service says how it is, why, what came of its notices, 
   assert.match(page, /<title>inventory – Uptuple<\/title>/);
   assert.match(text, /inventory Down for 0 s · no answer Shop/);
   assert.match(text, /Address https:\/\/example\.com\/health\?…/);
-  assert.match(text, /Checked every 30 s Timeout 10\.00 s Down after 3 failures Up again after 1 success/);
+  assert.match(text, /Checked every 30 s Timeout 10 s Down after 3 failures Up again after 1 success/);
   assert.match(
     text,
     /Incidents no answer First failed at [\d:]+ UTC 1 notice service\.failed at [\d:]+ UTC ops : about to be sent/,
@@ -33,6 +33,47 @@ Deno.test("the page of a service says how it is, why, what came of its notices, 
   assert.match(text, /[\d:]+ UTC : HTTP 503, to be tried again after 12 ms: busy/);
   assert.match(text, /Last 4 checks .* Down no answer by hand 5 ms/);
   assert.doesNotMatch(page, /topsecret/);
+});
+
+Deno.test("what reports by itself has a page about reports, without an address, a timeout or phases", async () => {
+  await using opened = await openTestApp();
+  await opened.owner`select uptuple.add_service(name => 'backup', url => 'heartbeat:', every => '1 hour')`;
+  assert.match(await textAt(opened, "/"), /backup Reports by itself · waiting for its first report Unknown/);
+  await opened.owner`select uptuple.heartbeat('backup', 'start')`;
+  await opened.owner`select uptuple.heartbeat('backup')`;
+
+  const text = await textAt(opened, "/services/backup");
+
+  assert.match(
+    text,
+    /Address None: it reports by itself Last report 0 s ago.* Expected by [\d:]+ UTC Reports every 1 h Down/,
+  );
+  assert.match(text, /Reports Time Verdict Reason Run [\d:]+ UTC Up /);
+  assert.doesNotMatch(text, /Timeout|Where the time goes|heartbeat:|Worker|check/);
+});
+
+Deno.test("the certificate is the one that was seen last, whatever kind of service it belongs to", async () => {
+  await using opened = await openTestApp();
+  await opened.owner`select uptuple.add_service(name => 'mail', url => 'certificate://mail.example:465')`;
+  await opened.owner`
+    insert into uptuple.service_certificate (service_id, region, fingerprint, not_after, subject, issuer, names, revision, first_seen_at)
+    select id, 'default', 'AB', clock_timestamp() + interval '9 days 1 hour', 'CN=mail.example', 'CN=An Authority', '{mail.example}', revision,
+      clock_timestamp()
+    from uptuple.service`;
+
+  assert.match(
+    await textAt(opened, "/services/mail"),
+    /Certificate Valid until [\d: -]+ UTC , 9 days left First seen [\d:]+ UTC Subject CN=mail\.example Issuer CN=An Authority Names mail\.example/,
+  );
+});
+
+Deno.test("the chart of a young service shows its first hour, that of an older one a day", async () => {
+  await using opened = await openTestApp();
+  await opened.owner`select uptuple.add_service(name => 'inventory', url => 'http://127.0.0.1:1/')`;
+  assert.match(await opened.page("/services/inventory"), /data-shown="1h"/);
+  assert.match(await opened.page("/services/inventory?range=7d"), /data-shown="7d"/);
+  await opened.owner`update uptuple.service set created_at = created_at - interval '7 hours'`;
+  assert.match(await opened.page("/services/inventory"), /data-shown="24h"/);
 });
 
 Deno.test("a service that does not exist, or no longer, has a page that says so, as has its chart", async () => {
@@ -156,6 +197,10 @@ async function record(sql: TestSql, ...verdicts: ("UP" | "DOWN")[]): Promise<voi
       verdict === "DOWN" ? "no answer" : "HTTP 200"
     }, 5)`;
   }
+}
+
+async function textAt(opened: TestApp, path: string): Promise<string> {
+  return textOf(await opened.page(path));
 }
 
 /** The text of a page as one line. */

@@ -157,7 +157,7 @@ Deno.test("an event that brings its own title and text is told in those words", 
   assert.equal(mail.subject, "7 services failed");
   assert.equal(
     mail.text,
-    "7 services failed\n\nWithin 5 s.\ninventory: HTTP 503\ncart: HTTP 502\n\nhttps://status.example.com/",
+    "7 services failed\n\nWithin 5 s.\ninventory: HTTP 503\ncart: HTTP 502\n\nhttps://status.example.com/incidents/42",
   );
 });
 
@@ -384,4 +384,39 @@ Deno.test("the public URL is stored in its canonical form, and what is no page's
   assert.equal(await set(null), null);
   const viewer = await database.connect("uptuple_viewer");
   await assert.rejects(viewer`select uptuple.set_public_url(null)`, { code: "42501" });
+});
+
+Deno.test("a notice links to the page of its incident, else to that of its service, however that is called, else to the first page", async () => {
+  await using database = await testDatabase();
+  const sql = database.owner;
+  await sql`select uptuple.set_public_url('https://status.example.com/uptime')`;
+  const linkOf = async (event: { service_id?: number; incident_id?: number }) =>
+    (await sql`
+      select uptuple.notice_url(jsonb_populate_record(null::uptuple.event, ${
+      sql.json({ event_id: crypto.randomUUID(), ...event })
+    })) as url`)[0]?.url;
+  const nameOnce = async (name: string) =>
+    (await sql`select uptuple.add_service(name => ${name}, url => 'http://127.0.0.1:9/') as id`)[0]?.id;
+
+  const base = "https://status.example.com/uptime/";
+  for (const name of ["inventory", "a/b?c#d %41&e=f+g", "<b>|[x](y)_'\"\\", "caf\u00e9 \ud83d\udd25", "-._~", "..."]) {
+    const url: string = await linkOf({ service_id: await nameOnce(name) });
+    assert.match(url, /^https:\/\/status\.example\.com\/uptime\/services\/[A-Za-z0-9._~%-]+$/);
+    // As a browser and the router take it apart.
+    assert.equal(decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? ""), name);
+  }
+  for (const name of [".", ".."]) {
+    assert.equal(await linkOf({ service_id: await nameOnce(name) }), `${base}services?name=${name}`);
+  }
+  assert.equal(
+    await linkOf({ service_id: await nameOnce("\ud83d\udd25".repeat(100)) }),
+    base,
+    "receivers refuse a long link",
+  );
+
+  const gone = await nameOnce("gone");
+  assert.equal(await linkOf({ service_id: gone, incident_id: 42 }), `${base}incidents/42`);
+  await sql`select uptuple.remove_service('gone')`;
+  assert.equal(await linkOf({ service_id: gone }), base);
+  assert.equal(await linkOf({}), base);
 });

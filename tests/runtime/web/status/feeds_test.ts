@@ -23,7 +23,7 @@ Deno.test("Atom has one entry for each update, newest first, each with an id and
     "urn:uptuple:i1-closed",
     "urn:uptuple:u1",
     "urn:uptuple:i1-opened",
-    "urn:uptuple:m1-1796000000",
+    "urn:uptuple:m1-1796000000-2",
   ]);
   assert.deepEqual(texts(xml, "published"), [
     "2026-11-30T12:45:30.250Z",
@@ -43,7 +43,7 @@ Deno.test("RSS has a guid for each update, and its dates are RFC 822 with a zone
     "urn:uptuple:i1-closed",
     "urn:uptuple:u1",
     "urn:uptuple:i1-opened",
-    "urn:uptuple:m1-1796000000",
+    "urn:uptuple:m1-1796000000-2",
   ]);
   assert.equal(texts(xml, "pubDate")[1], "Mon, 30 Nov 2026 12:10:00 GMT");
   assert.deepEqual(texts(xml, "lastBuildDate"), ["Mon, 30 Nov 2026 12:45:30 GMT"]);
