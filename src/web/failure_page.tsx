@@ -2,6 +2,7 @@ import { getLogger } from "@logtape/logtape";
 import type { Context } from "hono";
 import { DatabaseUnavailableError } from "../database/connect.ts";
 import { renderMessage } from "./message_page.tsx";
+import { secure } from "./security_headers.ts";
 import type { WebEnvironment } from "./web_environment.ts";
 
 const logger = getLogger(["uptuple", "web"]);
@@ -12,6 +13,7 @@ const RETRY_AFTER = "5";
 
 /** Answers a request for what does not exist. */
 export function answerNotFound(context: Context<WebEnvironment>): Response | Promise<Response> {
+  secure(context);
   context.header("Cache-Control", "no-store");
   const page = renderMessage({
     icon: "unknown",
@@ -23,6 +25,7 @@ export function answerNotFound(context: Context<WebEnvironment>): Response | Pro
 
 /** Answers a request that failed, without anything of the program's inside; that goes to the log. */
 export function answerFailure(error: Error, context: Context<WebEnvironment>): Response | Promise<Response> {
+  secure(context);
   context.header("Cache-Control", "no-store");
   if (error instanceof DatabaseUnavailableError) {
     context.header("Retry-After", RETRY_AFTER);

@@ -1,10 +1,11 @@
 import { type Context, Hono } from "hono";
 import type { Database } from "../../database/connect.ts";
 import { answerNotFound } from "../failure_page.tsx";
+import { SECURITY_HEADERS } from "../security_headers.ts";
 import type { WebEnvironment } from "../web_environment.ts";
 import { maintenanceCalendar } from "./calendar.ts";
 import { atomFeed, rssFeed } from "./feeds.ts";
-import { type Published, publishedPages, type Reading } from "./published.ts";
+import { type Document, type Published, publishedPages, type Reading } from "./published.ts";
 import { DEFAULT_SLUG } from "./status_page.ts";
 import { API_DOCUMENTS, apiDocument } from "./statuspage_api.ts";
 import { renderStatusPage } from "./status_view.tsx";
@@ -102,23 +103,36 @@ async function sendDocument(context: Context<WebEnvironment>, wanted: Wanted): P
   const document = await published.document(slug, key, (reading) => form.render(reading, base, page, page + name));
   if (document === null) return await answerNotFound(context);
 
-  const headers = new Headers({
-    "Content-Type": form.type,
-    "Cache-Control": `public, max-age=${form.maxAge}, stale-while-revalidate=60`,
-    "ETag": document.etag,
-    "Vary": "Accept-Encoding",
-  });
-  if (form.shared) headers.set("Access-Control-Allow-Origin", "*");
-  if (matches(context.req.header("if-none-match"), document.etag)) {
-    return context.newResponse(null, 304, entriesOf(headers));
+  const headers = headersOf(document, form);
+  if (matches(context.req.header("if-none-match"), document.etag)) return new Response(null, { status: 304, headers });
+  if (document.gzip !== null && takesGzip(context.req.header("accept-encoding"))) {
+    return new Response(document.gzip, { headers: [...headers, ["Content-Encoding", "gzip"]] });
   }
-  const gzip = document.gzip !== null && /\bgzip\b/.test(context.req.header("accept-encoding") ?? "");
-  if (gzip) headers.set("Content-Encoding", "gzip");
-  return context.newResponse(gzip && document.gzip !== null ? document.gzip : document.body, 200, entriesOf(headers));
+  return new Response(document.body, { headers });
 }
 
-function entriesOf(headers: Headers): Record<string, string> {
-  return Object.fromEntries(headers);
+/** The headers of documents: each is sent many times. */
+const headersMade = new WeakMap<Document, [string, string][]>();
+
+function headersOf(document: Document, form: Form): [string, string][] {
+  let headers = headersMade.get(document);
+  if (headers === undefined) {
+    headers = Object.entries({
+      ...SECURITY_HEADERS,
+      "Content-Type": form.type,
+      "Cache-Control": `public, max-age=${form.maxAge}, stale-while-revalidate=60`,
+      "ETag": document.etag,
+      "Vary": "Accept-Encoding",
+      ...(form.shared && { "Access-Control-Allow-Origin": "*" }),
+    });
+    headersMade.set(document, headers);
+  }
+  return headers;
+}
+
+/** Whoever says `gzip;q=0` does not. */
+function takesGzip(accepted: string | undefined): boolean {
+  return accepted !== undefined && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted);
 }
 
 /** RFC 9110, 13.1.2: weak comparison, of a list or a star. */
@@ -138,6 +152,7 @@ async function sendLogo(
   if (logo === undefined) return await answerNotFound(context);
   // Its address names its content.
   return context.newResponse(new Uint8Array(logo.image), 200, {
+    ...SECURITY_HEADERS,
     "Content-Type": logo.type,
     "Cache-Control": context.req.query("v") === undefined ? "no-cache" : "public, max-age=31536000, immutable",
   });
