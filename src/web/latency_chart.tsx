@@ -36,7 +36,7 @@ export function LatencyChart(
       </div>
       <figure class="card chart" data-chart={dataPath(service)} data-shown={stretch}>
         <div class="chart-place">{points.some(({ p50 }) => p50 !== null) && <Drawing points={points} />}</div>
-        <figcaption class="quiet" role="status">{summaryOf(points)}</figcaption>
+        <figcaption class="quiet" aria-live="polite">{summaryOf(points)}</figcaption>
       </figure>
     </section>
   );

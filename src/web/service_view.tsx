@@ -259,7 +259,7 @@ function Certificate({ certificate, now }: { certificate: SeenCertificate; now: 
 function Checks({ checks, probed, now }: { checks: Check[]; probed: boolean; now: Moment }): JSX.Element {
   const words = probed ? "checks" : "reports";
   return (
-    <section aria-labelledby="checks" data-key="checks">
+    <section data-key="checks">
       <h2 id="checks">
         {checks.length < 2 ? (probed ? "Checks" : "Reports") : `Last ${checks.length} ${words}`}
       </h2>
