@@ -1,7 +1,8 @@
 import { type Context, Hono } from "hono";
 import type { Database } from "../../database/connect.ts";
 import { answerNotFound } from "../failure_page.tsx";
-import { SECURITY_HEADERS } from "../security_headers.ts";
+import { renderMessage } from "../message_page.tsx";
+import { secure, SECURITY_HEADERS } from "../security_headers.ts";
 import type { WebEnvironment } from "../web_environment.ts";
 import { maintenanceCalendar } from "./calendar.ts";
 import { atomFeed, rssFeed } from "./feeds.ts";
@@ -101,7 +102,7 @@ async function sendDocument(context: Context<WebEnvironment>, wanted: Wanted): P
   // A page that is the same at every address is kept once.
   const key = form.shared ? `${name} ${base}` : name;
   const document = await published.document(slug, key, (reading) => form.render(reading, base, page, page + name));
-  if (document === null) return await answerNotFound(context);
+  if (document === null) return name === "" && slug === DEFAULT_SLUG ? answerNoPage(context) : answerNotFound(context);
 
   const headers = headersOf(document, form);
   if (matches(context.req.header("if-none-match"), document.etag)) return new Response(null, { status: 304, headers });
@@ -109,6 +110,21 @@ async function sendDocument(context: Context<WebEnvironment>, wanted: Wanted): P
     return new Response(document.gzip, { headers: [...headers, ["Content-Encoding", "gzip"]] });
   }
   return new Response(document.body, { headers });
+}
+
+/** What a newcomer finds at `/status`. */
+function answerNoPage(context: Context<WebEnvironment>): Response | Promise<Response> {
+  secure(context);
+  context.header("Cache-Control", "no-store");
+  const page = renderMessage({
+    icon: "unknown",
+    heading: "There is no status page yet",
+    text: [
+      "Whoever looks after the services makes one in SQL, and chooses what everybody may see:",
+      "select uptuple.add_status_page(title => 'Our services', services => '{inventory}');",
+    ],
+  });
+  return context.html(page, 404);
 }
 
 /** The headers of documents: each is sent many times. */

@@ -69,6 +69,21 @@ Deno.test("a named page is at its slug, and what is not there is not found", asy
   }
 });
 
+Deno.test("before there is a status page its address says how to make one, and that works as it stands", async () => {
+  await using opened = await openTestApp({ kind: "token", token: "sesame" });
+  await addService(opened.owner, "inventory");
+  const answer = await opened.app.request("/status");
+  assert.equal(answer.status, 404);
+  const text = (await answer.text()).replaceAll("&gt;", ">").replaceAll("&#39;", "'");
+  const statement = /select uptuple\.add_status_page\([^;]*;/.exec(text)?.[0];
+  await opened.owner.unsafe(statement ?? "");
+  const giveUpAt = Date.now() + 15_000;
+  while ((await opened.app.request("/status")).status !== 200) {
+    assert.ok(Date.now() < giveUpAt, "the page does not appear");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+
 Deno.test("what changes is there within a few seconds, under another ETag", async () => {
   await using opened = await openPublished();
   const before = await opened.app.request("/status");
