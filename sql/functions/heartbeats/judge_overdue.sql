@@ -35,11 +35,13 @@ begin
 
   if started_at is not null then
     code := 'heartbeat.not_ended';
-    reason := format('the run that started at %s did not end within %s', uptuple.iso_time(started_at), grace);
+    reason := format('the run that started at %s did not end within %s', uptuple.iso_time(started_at), uptuple.duration_text(extract(epoch from grace)));
     next_at := uptuple.next_beat(config, interval_seconds, started_at);
   else
     code := 'heartbeat.overdue';
-    reason := format('it was to report by %s, and %s of grace are over', uptuple.iso_time(beat.expected_at), grace);
+    reason := format(
+      'it was to report by %s, and %s of grace are over', uptuple.iso_time(beat.expected_at), uptuple.duration_text(extract(epoch from grace))
+    );
     next_at := beat.expected_at;
     unsure_until := uptuple.unsure_until(config ->> 'cron', config ->> 'zone', beat.expected_at);
   end if;
