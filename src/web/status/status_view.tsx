@@ -257,8 +257,8 @@ function Past({ incidents }: { incidents: Incident[] }): JSX.Element {
   const over = incidents.filter(({ closed_at }) => closed_at !== null);
   return (
     <section aria-labelledby="past">
-      <h2 id="past">The last 14 days</h2>
-      {over.length === 0 && <p class="card row empty">No incident.</p>}
+      <h2 id="past">Past incidents</h2>
+      {over.length === 0 && <p class="card row empty">None in the last 14 days.</p>}
       {over.map((incident) => <IncidentCard incident={incident} />)}
     </section>
   );
