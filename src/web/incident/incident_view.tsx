@@ -152,6 +152,8 @@ function iconOf(happening: Happening): IconName {
       return "up";
     case "withdrawn":
       return "paused";
+    case "left_out":
+      return "unknown";
     default:
       return "said";
   }
@@ -165,6 +167,8 @@ function Happened({ happening, now }: { happening: Happening; now: Moment }): JS
       return <h3>It was over: the incident was closed</h3>;
     case "withdrawn":
       return <h3>It was withdrawn, since the service is watched no longer</h3>;
+    case "left_out":
+      return <h3>Other checks, which are not listed here</h3>;
     case "acknowledged":
       return (
         <>

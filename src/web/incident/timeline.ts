@@ -5,6 +5,8 @@ import type { IncidentCheck, IncidentPage, WrittenUpdate } from "./incident_page
 /** Something that happened in the course of an incident. */
 export type Happening =
   | { kind: "opened" | "closed" | "withdrawn"; at: Moment }
+  /** Between the first and the last checks there are others, which are not in the page. */
+  | { kind: "left_out"; at: Moment }
   | { kind: "check"; at: Moment; check: IncidentCheck }
   /** Checks in a row with the same verdict and reason. */
   | { kind: "checks"; at: Moment; until: Moment; count: number; check: IncidentCheck }
@@ -12,9 +14,14 @@ export type Happening =
   | { kind: "acknowledged"; at: Moment; by: string; note: string | null }
   | { kind: "update"; at: Moment; update: WrittenUpdate };
 
+/** `uptuple.incident_page` gives so many of the first checks, and of the last. */
+const CHECKS_AT_EACH_END = 50;
+
 /** The course of an incident from its first failed check on, the oldest first; what is alike in a row is one entry. */
 export function timelineOf(page: IncidentPage): Happening[] {
+  const afterGap = page.checks.length < 2 * CHECKS_AT_EACH_END ? undefined : page.checks[CHECKS_AT_EACH_END];
   const happenings: Happening[] = [
+    ...(afterGap === undefined ? [] : [{ kind: "left_out", at: afterGap.recorded_at } as const]),
     ...page.checks.map((check): Happening => ({ kind: "check", at: check.recorded_at, check })),
     ...page.updates.map((update): Happening => ({ kind: "update", at: update.posted_at, update })),
     { kind: "opened", at: page.opened_at },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { addChannel, answerAll, fail, record } from "../../support/alerts.ts";
 import { addService } from "../../support/services.ts";
 import { openTestApp } from "../../support/web_app.ts";
-import type { IncidentPage } from "../../../src/web/incident/incident_page.ts";
+import type { IncidentCheck, IncidentPage } from "../../../src/web/incident/incident_page.ts";
 import { timelineOf } from "../../../src/web/incident/timeline.ts";
 
 /** The text of a page's main part, without markup. */
@@ -80,15 +80,41 @@ Deno.test("a withheld incident says why nobody is told, and one that is open how
 });
 
 Deno.test("checks in a row with the same verdict and reason are one entry, and notices stand where they happened", () => {
-  const check = (at: string, status: "UP" | "DOWN", reason: string) => ({
+  const page = pageWith([
+    check("11:00:00", "DOWN", "refused"),
+    check("11:01:00", "DOWN", "refused"),
+    check("11:02:00", "DOWN", "timeout"),
+    check("11:03:00", "DOWN", "timeout"),
+  ]);
+  page.notices = [{ number: 1, kind: "service.failed", occurred_at: "2026-11-30T11:02:00Z", deliveries: [] }];
+
+  assert.deepEqual(wordsOf(page), ["2 refused", "1 timeout", "opened", "notice", "1 timeout"]);
+});
+
+Deno.test("checks that are not in the page are not counted as if they were not there", () => {
+  const checks = Array.from({ length: 100 }, (_, index) => {
+    const second = String(index % 50).padStart(2, "0");
+    return check(index < 50 ? `11:00:${second}` : `17:00:${second}`, "DOWN", "refused");
+  });
+  const page = { ...pageWith(checks), opened_at: "2026-11-30T11:00:00Z" };
+
+  assert.deepEqual(wordsOf(page), ["1 refused", "opened", "49 refused", "left_out", "50 refused"]);
+  assert.deepEqual(wordsOf({ ...page, checks: checks.slice(0, 99) }), ["1 refused", "opened", "98 refused"]);
+});
+
+function check(at: string, status: "UP" | "DOWN", reason: string): IncidentCheck {
+  return {
     recorded_at: `2026-11-30T${at}Z`,
     purpose: "GRID" as const,
     status,
     reason,
     latency_ms: null,
     worker: null,
-  });
-  const page: IncidentPage = {
+  };
+}
+
+function pageWith(checks: IncidentCheck[]): IncidentPage {
+  return {
     now: "2026-11-30T12:00:00Z",
     incident_id: 1,
     service: "shop",
@@ -103,24 +129,18 @@ Deno.test("checks in a row with the same verdict and reason are one entry, and n
     acknowledged_at: null,
     acknowledged_by: null,
     acknowledged_note: null,
-    checks: [
-      check("11:00:00", "DOWN", "refused"),
-      check("11:01:00", "DOWN", "refused"),
-      check("11:02:00", "DOWN", "timeout"),
-      check("11:03:00", "DOWN", "timeout"),
-    ],
-    notices: [{ number: 1, kind: "service.failed", occurred_at: "2026-11-30T11:02:00Z", deliveries: [] }],
+    checks,
+    notices: [],
     updates: [],
   };
+}
 
-  assert.deepEqual(
-    timelineOf(page).map((happening) =>
-      happening.kind === "checks"
-        ? `${happening.count} ${happening.check.reason}`
-        : happening.kind === "check"
-        ? `1 ${happening.check.reason}`
-        : happening.kind
-    ),
-    ["2 refused", "1 timeout", "opened", "notice", "1 timeout"],
+function wordsOf(page: IncidentPage): string[] {
+  return timelineOf(page).map((happening) =>
+    happening.kind === "checks"
+      ? `${happening.count} ${happening.check.reason}`
+      : happening.kind === "check"
+      ? `1 ${happening.check.reason}`
+      : happening.kind
   );
-});
+}
