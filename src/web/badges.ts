@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
-import { createHash } from "node:crypto";
 import type { Database } from "../database/connect.ts";
 import { escapeXml } from "./escape_xml.ts";
+import { etagOf, matchesEtag } from "./etag.ts";
 import { answerNotFound } from "./failure_page.tsx";
 import type { WebEnvironment } from "./web_environment.ts";
 
@@ -57,14 +57,14 @@ export function badgeRoutes({ database, seesAll }: BadgeRoutesOptions): Hono<Web
     if (label !== undefined) badge.label = label;
 
     const text = form === "svg" ? badgeSvg(badge) : JSON.stringify(shieldsEndpoint(badge));
-    const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+    const etag = etagOf(text);
     context.header("ETag", etag);
     // What a signed-in viewer sees is no proxy's to keep.
     context.header("Cache-Control", `${onlyPublic ? "public" : "private"}, max-age=${MAX_AGE_SECONDS}`);
     context.header("Access-Control-Allow-Origin", "*");
     // Badges are shown in pages of other sites.
     context.header("Cross-Origin-Resource-Policy", "cross-origin");
-    if (context.req.header("if-none-match") === etag) return context.body(null, 304);
+    if (matchesEtag(context.req.header("if-none-match"), etag)) return context.body(null, 304);
     context.header("Content-Type", form === "svg" ? "image/svg+xml; charset=utf-8" : "application/json; charset=utf-8");
     return context.body(text);
   });

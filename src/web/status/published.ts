@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Database } from "../../database/connect.ts";
+import { etagOf } from "../etag.ts";
 import { type ComponentHistory, readStatusHistory, readStatusPage, type StatusPage } from "./status_page.ts";
 
 /** A document that is ready to be sent: the same bytes to everybody until the page says something else. */
@@ -120,9 +120,8 @@ function makeRoom(kept: Map<string, unknown>, most: number): void {
 
 async function makeDocument(text: string): Promise<Document> {
   const body = new TextEncoder().encode(text);
-  const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   const gzip = body.length < WORTH_COMPRESSING ? null : new Uint8Array(
     await new Response(new Blob([body]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer(),
   );
-  return { body, gzip, etag };
+  return { body, gzip, etag: etagOf(body) };
 }

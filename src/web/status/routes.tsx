@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { Database } from "../../database/connect.ts";
+import { matchesEtag } from "../etag.ts";
 import { answerNotFound } from "../failure_page.tsx";
 import { renderMessage } from "../message_page.tsx";
 import { secure, SECURITY_HEADERS } from "../security_headers.ts";
@@ -105,7 +106,9 @@ async function sendDocument(context: Context<WebEnvironment>, wanted: Wanted): P
   if (document === null) return name === "" && slug === DEFAULT_SLUG ? answerNoPage(context) : answerNotFound(context);
 
   const headers = headersOf(document, form);
-  if (matches(context.req.header("if-none-match"), document.etag)) return new Response(null, { status: 304, headers });
+  if (matchesEtag(context.req.header("if-none-match"), document.etag)) {
+    return new Response(null, { status: 304, headers });
+  }
   if (document.gzip !== null && takesGzip(context.req.header("accept-encoding"))) {
     return new Response(document.gzip, { headers: [...headers, ["Content-Encoding", "gzip"]] });
   }
@@ -149,13 +152,6 @@ function headersOf(document: Document, form: Form): [string, string][] {
 /** Whoever says `gzip;q=0` does not. */
 function takesGzip(accepted: string | undefined): boolean {
   return accepted !== undefined && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted);
-}
-
-/** RFC 9110, 13.1.2: weak comparison, of a list or a star. */
-function matches(condition: string | undefined, etag: string): boolean {
-  if (condition === undefined) return false;
-  const bare = (tag: string) => tag.trim().replace(/^W\//, "");
-  return condition.trim() === "*" || condition.split(",").some((tag) => bare(tag) === bare(etag));
 }
 
 async function sendLogo(

@@ -32,6 +32,20 @@ Deno.test("a badge is SVG for who looks and JSON for shields.io, and may be kept
   assert.equal(same.status, 304);
 });
 
+Deno.test("a browser that takes compressed badges has not to fetch again what it has", async () => {
+  await using opened = await openTestApp();
+  const headers = { "accept-encoding": "gzip" };
+  const svg = await opened.app.request("/badge/nobody/status.svg", { headers });
+  assert.equal(svg.headers.get("content-encoding"), "gzip");
+  await svg.body?.cancel();
+
+  const again = await opened.app.request("/badge/nobody/status.svg", {
+    headers: { ...headers, "if-none-match": `"another", ${svg.headers.get("etag")}` },
+  });
+
+  assert.equal(again.status, 304);
+});
+
 Deno.test("an unknown service is grey and not missing", async () => {
   await using opened = await openTestApp();
   for (const kind of ["status", "uptime", "latency"]) {
