@@ -1,11 +1,12 @@
 import type { Database } from "../../database/connect.ts";
 import type { Moment } from "../moment.tsx";
 import type { Check, IncidentNotice } from "../service_page.ts";
+import type { UpdateStatus } from "../written_text.tsx";
 
 /** What somebody wrote about an incident, and for whom. */
 export interface WrittenUpdate {
   update_id: number;
-  status: "investigating" | "identified" | "monitoring" | "resolved" | "postmortem";
+  status: UpdateStatus;
   body: string;
   public: boolean;
   posted_at: Moment;

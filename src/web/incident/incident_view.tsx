@@ -6,7 +6,8 @@ import { Clock, Lasting, type Moment } from "../moment.tsx";
 import { servicePath } from "../service_address.tsx";
 import { NoticeDeliveries } from "../service_incidents.tsx";
 import { Sql } from "../sql_text.tsx";
-import type { IncidentPage, WrittenUpdate } from "./incident_page.ts";
+import { UPDATE_WORDS, WrittenText } from "../written_text.tsx";
+import type { IncidentPage } from "./incident_page.ts";
 import { type Happening, timelineOf } from "./timeline.ts";
 
 /** What the page of an incident is made of. */
@@ -20,14 +21,6 @@ export interface IncidentViewOptions {
 const WITHHELD: Record<string, string> = {
   dependency: "Nobody is told of it while what the service depends on is down.",
   flapping: "Nobody is told of it while the service keeps going up and down.",
-};
-
-const UPDATE_WORDS: Record<WrittenUpdate["status"], string> = {
-  investigating: "Investigating",
-  identified: "Identified",
-  monitoring: "Monitoring",
-  resolved: "Resolved",
-  postmortem: "Postmortem",
 };
 
 const CHECK_WORDS = { UP: "up", DEGRADED: "degraded", DOWN: "down", INCONCLUSIVE: "inconclusive" } as const;
@@ -62,7 +55,7 @@ export function renderIncident({ page, live, signedIn, query }: IncidentViewOpti
           <section aria-labelledby="postmortem" data-key="postmortem">
             <h2 id="postmortem">Postmortem</h2>
             {postmortems.map((update) => (
-              <div class="card padded" data-key={`p:${update.update_id}`}>{<Text text={update.body} />}</div>
+              <div class="card padded" data-key={`p:${update.update_id}`}>{<WrittenText text={update.body} />}</div>
             ))}
           </section>
         )}
@@ -175,7 +168,7 @@ function Happened({ happening, now }: { happening: Happening; now: Moment }): JS
           <h3>
             <bdi>{happening.by}</bdi> looks after it
           </h3>
-          {happening.note !== null && <Text text={happening.note} />}
+          {happening.note !== null && <WrittenText text={happening.note} />}
         </>
       );
     case "check":
@@ -213,7 +206,7 @@ function Happened({ happening, now }: { happening: Happening; now: Moment }): JS
             {UPDATE_WORDS[happening.update.status]}
             <span class="chip">{happening.update.public ? "public" : "internal"}</span>
           </h3>
-          <Text text={happening.update.body} />
+          <WrittenText text={happening.update.body} />
           <p class="quiet">
             Written by <bdi>{happening.update.posted_by}</bdi>, update {happening.update.update_id}
           </p>
@@ -227,14 +220,6 @@ function Reason({ reason }: { reason: string | null }): JSX.Element | null {
     <p class="quiet">
       <bdi>{reason}</bdi>
     </p>
-  );
-}
-
-function Text({ text }: { text: string }): JSX.Element {
-  return (
-    <>
-      {text.split(/\n\s*\n/).map((paragraph) => <p class="written" dir="auto">{paragraph.trim()}</p>)}
-    </>
   );
 }
 

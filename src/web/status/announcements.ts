@@ -1,4 +1,5 @@
 import type { Moment } from "../moment.tsx";
+import { UPDATE_WORDS } from "../written_text.tsx";
 import type { Incident, Maintenance, StatusPage } from "./status_page.ts";
 
 /** One thing that was said: by somebody about an incident, or by the monitor itself. An entry of a feed. */
@@ -13,14 +14,6 @@ export interface Announcement {
   /** The part of the page that it is about. */
   anchor: string;
 }
-
-const UPDATE_WORDS = {
-  investigating: "Investigating",
-  identified: "Identified",
-  monitoring: "Monitoring",
-  resolved: "Resolved",
-  postmortem: "Postmortem",
-} as const;
 
 /** What is called what was said, and when, of one incident; oldest first. The monitor speaks first and, when the failure is over, once more. */
 export interface Saying {

@@ -1,4 +1,5 @@
 import { escapeXml } from "../escape_xml.ts";
+import { paragraphsOf } from "../written_text.tsx";
 import { type Announcement, announcementsOf } from "./announcements.ts";
 import type { StatusPage } from "./status_page.ts";
 
@@ -53,7 +54,7 @@ function linkTo(page: string, { anchor }: Announcement): string {
 
 /** As HTML, which feed readers show; its text is escaped here, and all of it once more for XML. */
 function paragraphs(text: string): string {
-  return text.split(/\n\s*\n/).map((paragraph) => `<p>${escapeXml(paragraph.trim()).replaceAll("\n", "<br>")}</p>`)
+  return paragraphsOf(text).map((paragraph) => `<p>${escapeXml(paragraph).replaceAll("\n", "<br>")}</p>`)
     .join("");
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from "../../database/connect.ts";
 import type { Moment } from "../moment.tsx";
+import type { UpdateStatus } from "../written_text.tsx";
 
 /** How a component is: the words of Statuspage, and two that it does not have. */
 export type ComponentStatus =
@@ -24,7 +25,7 @@ export interface Component {
 /** What somebody wrote about an incident. */
 export interface IncidentUpdate {
   id: string;
-  status: "investigating" | "identified" | "monitoring" | "resolved" | "postmortem";
+  status: UpdateStatus;
   /** Plain text; an empty line starts a paragraph. */
   body: string;
   posted_at: Moment;

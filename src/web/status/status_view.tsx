@@ -1,11 +1,11 @@
 import { html } from "hono/html";
-import type { PropsWithChildren } from "hono/jsx";
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { ASSETS } from "../assets.ts";
 import { DayBars } from "../day_bars.tsx";
 import { Icon, type IconName, IconShapes } from "../icon.tsx";
 import { percentInWords } from "../in_words.ts";
 import type { Moment } from "../moment.tsx";
+import { WrittenText } from "../written_text.tsx";
 import { type Saying, sayingsOf } from "./announcements.ts";
 import { COMPONENT_STATUSES, type Overall, overallOf } from "./overall.ts";
 import type { Reading } from "./published.ts";
@@ -75,7 +75,7 @@ function Shell({ status, history, path }: Reading & { path: string }): JSX.Eleme
           <button type="button" class="link" data-theme-switch hidden>Theme</button>
           {page.description !== null && (
             <div class="status-text">
-              <Paragraphs text={page.description} />
+              <WrittenText text={page.description} />
             </div>
           )}
         </header>
@@ -213,7 +213,7 @@ function SayingItem({ saying }: { saying: Saying }): JSX.Element {
           <Time at={saying.at} />
         </span>
       </p>
-      <Paragraphs text={saying.text} />
+      <WrittenText text={saying.text} />
     </li>
   );
 }
@@ -235,7 +235,7 @@ function MaintenanceCard({ maintenance }: { maintenance: Maintenance }): JSX.Ele
           </>
         ))}.
       </p>
-      {maintenance.description !== null && <Paragraphs text={maintenance.description} />}
+      {maintenance.description !== null && <WrittenText text={maintenance.description} />}
     </article>
   );
 }
@@ -268,14 +268,6 @@ function Past({ incidents }: { incidents: Incident[] }): JSX.Element {
 function Time({ at }: { at: Moment }): JSX.Element {
   const utc = new Date(at).toISOString().slice(0, 19);
   return <time datetime={`${utc}Z`} data-clock="full">{`${utc.replace("T", "\u00a0")}\u00a0UTC`}</time>;
-}
-
-function Paragraphs({ text }: PropsWithChildren<{ text: string }>): JSX.Element {
-  return (
-    <>
-      {text.split(/\n\s*\n/).map((paragraph) => <p class="written" dir="auto">{paragraph.trim()}</p>)}
-    </>
-  );
 }
 
 /** Only its day is shown, so a page is the same all day. */
