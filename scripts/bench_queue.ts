@@ -8,33 +8,33 @@
  *
  * Options: --rounds 5, --jobs 20000 (a round, in batches), --single-jobs 1000 (a round, one at a time).
  */
-import { join } from "node:path";
-import type { Command, Drained, Mode } from "./bench/contender.ts";
+import type { Drained, Mode } from "./bench/contender.ts";
 import { median, numberOption, printTable, whole } from "./bench/numbers.ts";
+import { type Program, startProgram } from "./bench/program.ts";
 import { type BenchServer, startBenchServer } from "./bench/server.ts";
 
 interface Competitor {
   name: string;
-  /** Where its program is, from this directory, and thereby whose packages it sees. */
+  /** Where its program is, from the directory bench, and thereby whose packages it sees. */
   program: string;
 }
 
+/** One whose program runs. */
+interface Contender {
+  name: string;
+  program: Program<object>;
+}
+
 const COMPETITORS: Competitor[] = [
-  { name: "uptuple", program: "bench/uptuple.ts" },
-  { name: "pg-boss", program: "bench/rivals/pg_boss.ts" },
-  { name: "graphile-worker", program: "bench/rivals/graphile_worker.ts" },
+  { name: "uptuple", program: "uptuple.ts" },
+  { name: "pg-boss", program: "rivals/pg_boss.ts" },
+  { name: "graphile-worker", program: "rivals/graphile_worker.ts" },
 ];
 
 /** One drain, with what it took on both sides. */
 interface Measure extends Drained {
   serverCpuMs: number;
   walBytes: number;
-}
-
-/** A running contender. */
-interface Program extends AsyncDisposable {
-  name: string;
-  ask<Answer>(command: Command): Promise<Answer>;
 }
 
 async function main(args: string[]): Promise<void> {
@@ -45,9 +45,10 @@ async function main(args: string[]): Promise<void> {
   };
   await using server = await startBenchServer();
   await using stack = new AsyncDisposableStack();
-  const programs: Program[] = [];
-  for (const [index, competitor] of COMPETITORS.entries()) {
-    programs.push(stack.use(await startProgram(competitor, await server.createDatabase(`contender_${index}`))));
+  const contenders: Contender[] = [];
+  for (const [index, { name, program }] of COMPETITORS.entries()) {
+    const url = await server.createDatabase(`contender_${index}`);
+    contenders.push({ name, program: stack.use(await startProgram<object>(program, { args: [url] })) });
   }
 
   const [version] = await server.admin<{ version: string }[]>`select current_setting('server_version') as version`;
@@ -56,22 +57,27 @@ async function main(args: string[]): Promise<void> {
   );
   // The few jobs first: what vacuum does after the many would count as theirs.
   for (const mode of ["single", "batch"] as const) {
-    const measures = new Map(programs.map((program) => [program, [] as Measure[]]));
+    const measures = new Map(contenders.map((contender) => [contender, [] as Measure[]]));
     for (let round = 0; round <= rounds; round++) {
-      for (const program of rotate(programs, round)) {
-        const measure = await measureDrain(server, program, mode, sizes[mode]);
-        if (round > 0) measures.get(program)?.push(measure);
+      for (const contender of rotate(contenders, round)) {
+        const measure = await measureDrain(server, contender, mode, sizes[mode]);
+        if (round > 0) measures.get(contender)?.push(measure);
       }
     }
     report(mode, sizes[mode], measures);
   }
 }
 
-async function measureDrain(server: BenchServer, program: Program, mode: Mode, jobs: number): Promise<Measure> {
+async function measureDrain(
+  server: BenchServer,
+  { name, program }: Contender,
+  mode: Mode,
+  jobs: number,
+): Promise<Measure> {
   await program.ask({ fill: jobs });
   const [cpu, wal] = [server.cpuMs(), await server.walBytes()];
   const drained = await program.ask<Drained>({ drain: mode });
-  if (drained.jobs !== jobs) throw new Error(`${program.name} drained ${drained.jobs} jobs of ${jobs}.`);
+  if (drained.jobs !== jobs) throw new Error(`${name} drained ${drained.jobs} jobs of ${jobs}.`);
   return { ...drained, serverCpuMs: server.cpuMs() - cpu, walBytes: await server.walBytes() - wal };
 }
 
@@ -81,7 +87,7 @@ function rotate<Item>(items: Item[], by: number): Item[] {
   return [...items.slice(start), ...items.slice(0, start)];
 }
 
-function report(mode: Mode, jobs: number, measures: Map<Program, Measure[]>): void {
+function report(mode: Mode, jobs: number, measures: Map<Contender, Measure[]>): void {
   const rate = ({ jobs, ms }: Measure) => jobs / ms * 1000;
   const ours = [...measures.values()][0]?.map(rate) ?? [];
   console.log(
@@ -104,45 +110,6 @@ function report(mode: Mode, jobs: number, measures: Map<Program, Measure[]>): vo
       ];
     }),
   );
-}
-
-/** Starts a contender's program; it is ready when this returns. */
-async function startProgram({ name, program }: Competitor, url: string): Promise<Program> {
-  const path = join(import.meta.dirname ?? ".", program);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "-A", path, url],
-    // The configuration above its working directory is the one that counts: the rivals have one of their own.
-    cwd: join(path, ".."),
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const input = child.stdin.getWriter();
-  const answers = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let unread = "";
-  const readLine = async (): Promise<string> => {
-    while (!unread.includes("\n")) {
-      const { value } = await answers.read();
-      if (value === undefined) throw new Error(`${name} has ended: see above.`);
-      unread += value;
-    }
-    const end = unread.indexOf("\n");
-    const line = unread.slice(0, end);
-    unread = unread.slice(end + 1);
-    return line;
-  };
-  await readLine();
-  return {
-    name,
-    async ask(command) {
-      await input.write(new TextEncoder().encode(JSON.stringify(command) + "\n"));
-      return JSON.parse(await readLine());
-    },
-    async [Symbol.asyncDispose]() {
-      await input.close();
-      await answers.cancel();
-      await child.status;
-    },
-  };
 }
 
 if (import.meta.main) await main(Deno.args);

@@ -1,5 +1,5 @@
-import { createInterface } from "node:readline";
 import process from "node:process";
+import { answerLines } from "./program.ts";
 
 /** How a contender takes its jobs: in its best batches, or one at a time. */
 export type Mode = "batch" | "single";
@@ -39,10 +39,7 @@ export async function serve(open: (url: string) => Promise<Contender>): Promise<
   const [url] = Deno.args;
   if (url === undefined) throw new Error("The first argument is the URL of an empty database.");
   const contender = await open(url);
-  console.log(JSON.stringify({ ready: true }));
-  for await (const line of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(await obey(contender, JSON.parse(line))));
-  }
+  await answerLines<Command>({ ready: true }, (command) => obey(contender, command));
   await contender.close();
 }
 

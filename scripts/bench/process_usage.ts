@@ -1,12 +1,30 @@
 /** Clock ticks a second, in which /proc counts CPU: the same on every Linux. */
 const TICKS_PER_SECOND = 100;
 
+/** What the system counts of a process. */
+export interface ProcessStat {
+  /** The process that started it. */
+  parent: number;
+  /** CPU that all its threads have taken since it started, in ms, to 10 ms. */
+  ownCpuMs: number;
+  /** That of the children that have ended and that it has waited for. */
+  endedChildrenCpuMs: number;
+}
+
+/** Fields 4 and 14 to 17 of /proc/<pid>/stat; the second, a name in brackets, may hold blanks. Throws if it has ended. */
+export function processStat(pid: number): ProcessStat {
+  const text = Deno.readTextFileSync(`/proc/${pid}/stat`);
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
+  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map((index) =>
+    fields[index]
+  );
+  const ms = (ticks: number) => ticks * 1000 / TICKS_PER_SECOND;
+  return { parent, ownCpuMs: ms(user + system), endedChildrenCpuMs: ms(childUser + childSystem) };
+}
+
 /** CPU that all threads of a process have taken since it started, in ms, to 10 ms. */
 export function cpuMs(pid: number): number {
-  const text = Deno.readTextFileSync(`/proc/${pid}/stat`);
-  // Fields 14 and 15. The second, a name in brackets, may hold blanks.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 1000 / TICKS_PER_SECOND;
+  return processStat(pid).ownCpuMs;
 }
 
 /** Memory of a process that is in RAM, in MB. */

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 
 /** A program of a benchmark's own process, which answers lines of JSON with lines of JSON. */
@@ -21,15 +21,18 @@ export interface ProgramOptions {
 /**
  * Starts a program of this directory that calls {@link answerLines}, and waits for its first line.
  *
- * @param file Its name, such as `targets.ts`.
+ * @param file Its name, such as `targets.ts`; its own directory is the one that it works in.
  * @throws {Error} If it ends before it has answered.
  */
 export async function startProgram<Hello>(
   file: string,
   { args = [], env = {} }: ProgramOptions = {},
 ): Promise<Program<Hello>> {
+  const path = join(import.meta.dirname ?? ".", file);
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "-A", join(import.meta.dirname ?? ".", file), ...args],
+    args: ["run", "--quiet", "-A", path, ...args],
+    // The configuration above its working directory is the one that counts: the rivals have one of their own.
+    cwd: dirname(path),
     env,
     stdin: "piped",
     stdout: "piped",

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { openClient, type Sql } from "../../src/database/client.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "../../src/database/embedded.ts";
 import { withDatabase } from "../../src/database/url.ts";
+import { type ProcessStat, processStat } from "./process_usage.ts";
 
 /** A PostgreSQL of a benchmark's own, durable as a real one, with all its files in a temporary directory. */
 export interface BenchServer extends AsyncDisposable {
@@ -18,9 +19,6 @@ export interface BenchServer extends AsyncDisposable {
 }
 
 const END_SIGNALS: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
-
-/** Clock ticks a second, in which /proc counts CPU: the same on every Linux. */
-const TICKS_PER_SECOND = 100;
 
 /**
  * Starts a server with fsync on and the settings it ships with. Its files are removed when it is disposed of.
@@ -83,28 +81,18 @@ function readPostmasterPid(server: EmbeddedServer): number {
 /** The postmaster counts the CPU of its children that have ended; those that live count their own. */
 function cpuOfServer(postmaster: number): number {
   if (Deno.build.os !== "linux") return NaN;
-  let ticks = 0;
+  let ms = 0;
   for (const { name } of Deno.readDirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const stat = readStat(name);
-    if (stat === null) continue;
-    if (Number(name) === postmaster) ticks += stat.own + stat.ofEndedChildren;
-    else if (stat.parent === postmaster) ticks += stat.own;
+    const pid = Number(name);
+    let stat: ProcessStat;
+    try {
+      stat = processStat(pid);
+    } catch {
+      continue; // It has just ended.
+    }
+    if (pid === postmaster) ms += stat.ownCpuMs + stat.endedChildrenCpuMs;
+    else if (stat.parent === postmaster) ms += stat.ownCpuMs;
   }
-  return ticks * 1000 / TICKS_PER_SECOND;
-}
-
-/** Fields 4 and 14 to 17 of /proc/<pid>/stat; the second, a name in brackets, may hold blanks. */
-function readStat(pid: string): { parent: number; own: number; ofEndedChildren: number } | null {
-  let text: string;
-  try {
-    text = Deno.readTextFileSync(`/proc/${pid}/stat`);
-  } catch {
-    return null; // It has just ended.
-  }
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
-  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map((index) =>
-    fields[index]
-  );
-  return { parent, own: user + system, ofEndedChildren: childUser + childSystem };
+  return ms;
 }
