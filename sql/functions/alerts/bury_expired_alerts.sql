@@ -34,8 +34,12 @@ begin
 
   lock table uptuple.channel in row exclusive mode;
   with lane as materialized (
-    select given.id as expired_id, unsettled.id
-    from uptuple.delivery given
+    select given.expired_id, unsettled.id
+    from (
+      select delivery.id as expired_id, delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.id = any (expired)
+      union all
+      select delivery.grouped_in, delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.grouped_in = any (expired)
+    ) given
     cross join lateral (
       select other.id
       from uptuple.delivery other
@@ -43,18 +47,6 @@ begin
         and other.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
       offset 0
     ) unsettled
-    where given.id = any (expired)
-    union
-    select given.grouped_in, unsettled.id
-    from uptuple.delivery given
-    cross join lateral (
-      select other.id
-      from uptuple.delivery other
-      where other.service_id = given.service_id and other.channel_id = given.channel_id
-        and other.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
-      offset 0
-    ) unsettled
-    where given.grouped_in = any (expired)
     union
     select given.id, given.id from unnest(expired) given (id)
   ),

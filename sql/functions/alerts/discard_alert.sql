@@ -1,7 +1,7 @@
 -- Give up a notice that is unsent, with a reason. What it held back goes on.
 --
 -- One that was sent, or is being sent right now, is refused (UT002); one whose sender is gone, its lease ended, is not. Locks the lane.
--- Writes delivery.
+-- Writes delivery, through give_up.
 create or replace function uptuple.discard_alert(delivery_id bigint, reason text)
 returns uuid
 language plpgsql
@@ -29,10 +29,7 @@ begin
       using errcode = 'UT002', hint = 'Nothing was changed.';
   end if;
 
-  update uptuple.delivery
-  set state = 'DISCARDED', claim_token = null, finished_at = clock_timestamp(), note = uptuple.printable(reason, 500)
-  where delivery.id = delivery_id;
-  perform uptuple.advance_lanes('{}', array[delivery_id]);
+  perform uptuple.give_up(array[delivery_id], reason);
   return (select event.event_id from uptuple.event where event.id = unsent.event_number);
 end
 $function$;

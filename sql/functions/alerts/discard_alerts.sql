@@ -1,6 +1,6 @@
 -- Give up dead notices, with a reason: of a channel, of a cause as dead_letter_causes counts them, or all. Returns how many, at most 1000 a call.
 --
--- As discard_alert: what they held back goes on. Locks their lanes in the order of ids. Writes delivery.
+-- As discard_alert: what they held back goes on. Locks their lanes in the order of ids. Writes delivery, through give_up.
 create or replace function uptuple.discard_alerts(reason text, channel text default null, cause text default null)
 returns integer
 language plpgsql
@@ -10,7 +10,6 @@ as $function$
 #variable_conflict use_variable
 declare
   ids bigint[];
-  discarded bigint[];
 begin
   if nullif(btrim(reason), '') is null then
     raise exception 'reason is missing'
@@ -19,19 +18,12 @@ begin
   lock table uptuple.channel in row exclusive mode;
   ids := uptuple.dead_alerts(channel, cause);
   perform uptuple.lock_lanes('{}', ids);
-  with given_up as (
-    update uptuple.delivery
-    set state = 'DISCARDED', finished_at = clock_timestamp(), note = uptuple.printable(reason, 500)
-    where delivery.id = any (ids) and delivery.state = 'DEAD'
-    returning delivery.id
-  )
-  select array_agg(given_up.id) into discarded from given_up;
-
-  if discarded is null then
-    return 0;
+  -- Somebody may have seen to some of them before the lanes were locked.
+  ids := array(select delivery.id from uptuple.delivery where delivery.id = any (ids) and delivery.state = 'DEAD');
+  if ids <> '{}' then
+    perform uptuple.give_up(ids, reason);
   end if;
-  perform uptuple.advance_lanes('{}', discarded);
-  return cardinality(discarded);
+  return cardinality(ids);
 end
 $function$;
 

@@ -1,7 +1,7 @@
 -- Send a dead notice again: the same event_id and body, with all its attempts. What it held back waits behind it again.
 --
--- Also one that was discarded or superseded. One that was sent is refused (UT002): the receiver has it. A person asked, so it does not
--- wait for the end of maintenance either. Writes delivery.
+-- Also one that was discarded or superseded. One that was sent is refused (UT002): the receiver has it. Writes
+-- delivery, through send_again.
 --
 -- Race, an older notice comes back to a lane that others are locking in the order of ids: they would deadlock over it, so whoever answers,
 -- gives back or discards is kept out by the channel table.
@@ -31,12 +31,7 @@ begin
       using errcode = 'UT002', hint = 'Nothing was changed.';
   end if;
 
-  update uptuple.delivery
-  set state = 'READY', attempts = 0, due_at = clock_timestamp(), held_until = null, finished_at = null,
-      accepted_token = null, note = null, requeued_at = clock_timestamp()
-  where delivery.id = delivery_id;
-  perform uptuple.advance_lanes('{}', array[delivery_id]);
-  notify uptuple_alerts;
+  perform uptuple.send_again(array[delivery_id]);
   return (select event.event_id from uptuple.event where event.id = dead.event_number);
 end
 $function$;

@@ -2,7 +2,7 @@
 --
 -- As requeue_alert: same event_ids and bodies, all attempts, and what they held back waits behind them again. Race, an older notice comes
 -- back to a lane that others are locking in the order of ids: whoever answers, gives back or discards is kept out by the channel table.
--- Writes delivery.
+-- Writes delivery, through send_again.
 create or replace function uptuple.requeue_alerts(channel text default null, cause text default null)
 returns integer
 language plpgsql
@@ -12,26 +12,16 @@ as $function$
 #variable_conflict use_variable
 declare
   ids bigint[];
-  requeued bigint[];
 begin
   lock table uptuple.channel in share row exclusive mode;
   ids := uptuple.dead_alerts(channel, cause);
   perform uptuple.lock_lanes('{}', ids);
-  with again as (
-    update uptuple.delivery
-    set state = 'READY', attempts = 0, due_at = clock_timestamp(), held_until = null, finished_at = null, accepted_token = null, note = null,
-        requeued_at = clock_timestamp()
-    where delivery.id = any (ids) and delivery.state = 'DEAD'
-    returning delivery.id
-  )
-  select array_agg(again.id) into requeued from again;
-
-  if requeued is null then
-    return 0;
+  -- Somebody may have seen to some of them before the lanes were locked.
+  ids := array(select delivery.id from uptuple.delivery where delivery.id = any (ids) and delivery.state = 'DEAD');
+  if ids <> '{}' then
+    perform uptuple.send_again(ids);
   end if;
-  perform uptuple.advance_lanes('{}', requeued);
-  notify uptuple_alerts;
-  return cardinality(requeued);
+  return cardinality(ids);
 end
 $function$;
 
