@@ -69,6 +69,13 @@ cross join lateral (
 where newest.applied_order > state.applied_count
 
 union all
+select 'a state goes by the rules of its service', format('service %s, region %s', state.service_id, state.region)
+from uptuple.service_state state
+join uptuple.service on service.id = state.service_id
+where (state.enabled, state.failure_threshold, state.recovery_threshold, state.damping)
+  <> (service.enabled, service.failure_threshold, service.recovery_threshold, service.damping)
+
+union all
 select 'results are applied one after another', format('service %s, region %s, order %s occurs %s times', service_id, region, applied_order, count(*))
 from uptuple.result
 where applied_order is not null

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { addChannel, deliveries, events, record, violations } from "../support/alerts.ts";
 import { backendOf, neverWait, untilBlocked } from "../support/blocked.ts";
 import { testDatabase, type TestSql } from "../support/database.ts";
+import { plan } from "../support/maintenance.ts";
 import { addService, type ClaimedJob, completeBatch, completion, startJob } from "../support/services.ts";
 
 /** A check of a window that a runtime is working on; `age` is how long ago, in s, the window started. */
@@ -144,6 +145,85 @@ Deno.test("a service is disabled while its third DOWN comes in: nobody is told",
 
   assert.deepEqual(await completing, ["ACCEPTED"]);
   assert.deepEqual(await events(owner), []);
+  const [stored] = await owner`select status, applied_order from uptuple.result where job_id = ${job.job_id}`;
+  assert.deepEqual({ ...stored }, { status: "DOWN", applied_order: null });
+  const [state] = await owner`select status, failure_streak, applied_count, incident_id from uptuple.service_state`;
+  assert.deepEqual({ ...state }, { status: "UNKNOWN", failure_streak: 0, applied_count: "2", incident_id: null });
+  assert.deepEqual(await violations(owner), []);
+});
+
+Deno.test("a service is enabled again while a check from before comes in: the check counts", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "shop");
+  const job = await runningJob(owner, "shop", 20);
+  await owner`select uptuple.disable_service('shop')`;
+  const operator = await database.connect();
+  const prober = await database.connect();
+  const proberBackend = await backendOf(prober);
+
+  await operator`begin`;
+  await operator`select uptuple.enable_service('shop')`;
+  const completing = complete(prober, 200, job);
+  await untilBlocked(owner, proberBackend);
+  await operator`commit`;
+
+  assert.deepEqual(await completing, ["ACCEPTED"]);
+  const [state] = await owner`select status, applied_count from uptuple.service_state`;
+  assert.deepEqual({ ...state }, { status: "UP", applied_count: "1" });
+  assert.deepEqual(await violations(owner), []);
+});
+
+Deno.test("a failure threshold is lowered while a DOWN comes in: the DOWN goes by the new one", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "shop", { failureThreshold: 3 });
+  await record(owner, "shop", "DOWN");
+  const job = await runningJob(owner, "shop", 20);
+  const operator = await database.connect();
+  const prober = await database.connect();
+  const proberBackend = await backendOf(prober);
+
+  await operator`begin`;
+  await operator`select uptuple.update_service('shop', failure_threshold => 2)`;
+  const completing = complete(prober, 500, job);
+  await untilBlocked(owner, proberBackend);
+  await operator`commit`;
+
+  assert.deepEqual(await completing, ["ACCEPTED"]);
+  assert.deepEqual((await events(owner)).map((line) => line.replace(/ \d+$/, "")), ["shop FAILED"]);
+  assert.deepEqual(await violations(owner), []);
+});
+
+Deno.test("tags and thresholds of a service change while a batch is about to tell of it: no deadlock", async () => {
+  await using database = await testDatabase();
+  const { owner } = database;
+  await addService(owner, "shop", { failureThreshold: 1 });
+  await addService(owner, "cart", { failureThreshold: 1 });
+  await plan(owner, { groups: ["web"] });
+  const jobs = [await runningJob(owner, "shop", 30), await runningJob(owner, "cart", 30)];
+  const operator = await database.connect();
+  const operatorBackend = await backendOf(operator);
+  const prober = await database.connect();
+  const proberBackend = await backendOf(prober);
+  const gate = await database.connect();
+
+  // The batch holds the state of the shop and waits for that of the cart. While anything is in maintenance, its notices need what a change of
+  // tags locks.
+  await gate`begin`;
+  await gate`select from uptuple.service_state where service_id = 2 for no key update`;
+  const completing = complete(prober, 500, ...jobs);
+  await untilBlocked(owner, proberBackend);
+  const changing = operator`select uptuple.update_service('shop', tags => '{beta}', failure_threshold => 2)`.execute();
+  await untilBlocked(owner, operatorBackend);
+  await gate`commit`;
+
+  assert.deepEqual(await completing, ["ACCEPTED", "ACCEPTED"]);
+  await changing;
+  assert.deepEqual((await events(owner)).map((line) => line.replace(/ \d+$/, "")).sort(), [
+    "cart FAILED",
+    "shop FAILED",
+  ]);
   assert.deepEqual(await violations(owner), []);
 });
 

@@ -83,6 +83,33 @@ Deno.test("an upgrade from any earlier migration gives the same schema as a fres
   assert.deepEqual(await describeSchema(upgraded.owner), await describeSchema(fresh.owner));
 });
 
+Deno.test("an upgrade puts the rules of each service beside its state, as they are", async () => {
+  await using database = await testDatabase({ migrated: false });
+  const early: Record<string, string> = {};
+  const migrations = new URL("../../sql/migrations/", import.meta.url);
+  for await (const { name } of Deno.readDir(migrations)) {
+    if (name < "0023") early[`migrations/${name}`] = await Deno.readTextFile(new URL(name, migrations));
+  }
+  await using sql = await sqlDirectory(early);
+  await migrate(database.url, { sqlDirectory: sql.path });
+  await database.owner`
+    insert into uptuple.service (
+      name, interval_seconds, phase_seconds, phase_ms, first_slot, failure_threshold, recovery_threshold, enabled, damping
+    )
+    values ('usual', 30, 0, 0, 0, 3, 1, true, true), ('other', 30, 0, 0, 0, 7, 2, false, false)`;
+  await database
+    .owner`insert into uptuple.service_state (service_id, region) select id, 'default' from uptuple.service`;
+
+  await migrate(database.url);
+
+  const states = await database.owner`
+    select enabled, failure_threshold, recovery_threshold, damping from uptuple.service_state order by service_id`;
+  assert.deepEqual([...states], [
+    { enabled: true, failure_threshold: 3, recovery_threshold: 1, damping: true },
+    { enabled: false, failure_threshold: 7, recovery_threshold: 2, damping: false },
+  ]);
+});
+
 Deno.test("a migration that was changed after it was applied is refused, and nothing else is done", async () => {
   await using database = await testDatabase({ migrated: false });
   await using sql = await sqlDirectory(FILES);

@@ -1,6 +1,6 @@
 -- Apply at most one result to each (service, region): store it, move the state, open or close the incident, write the notices.
 --
--- The caller, record_results, holds the locks of the states. The rules:
+-- The caller, record_results, holds the locks of the states, and gives their ctids in the order of the records. The rules:
 -- * A result applies if its service is enabled, it has a verdict, it is not a DOWN by request, and its window is newer than the state's
 --   last one. A last slot more than two intervals ahead (a clock was set back) yields. A record by hand has no window and always applies.
 -- * A streak starts anew if the result is more than three intervals after the last applied one.
@@ -16,9 +16,10 @@
 -- and second_look; through note_contradictions worker_contradiction.
 --
 -- Steps that build on one another are subqueries, kept apart by OFFSET 0: as four materialised CTEs of wide rows they took 2 us a result
--- more, and incidents as parts of the same statement 1 us, for results that open or close none. States and services are looked up row by
--- row, and states found again by ctid, so that no plan reads all of them.
-create or replace function uptuple.apply_results(records uptuple.health_record[])
+-- more, and incidents as parts of the same statement 1 us, for results that open or close none. States are read and written row by row, by
+-- ctid, so that no plan reads all of them and no index is looked into again. The rules of the service are read there too, where note_rules keeps
+-- them: who disables a service holds the state's lock, as the caller does.
+create or replace function uptuple.apply_results(records uptuple.health_record[], state_rows tid[])
 returns table (job_id bigint, became text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -94,22 +95,17 @@ begin
               given.status <> 'INCONCLUSIVE' as has_verdict,
               given.purpose = 'MANUAL' as is_manual,
               case when given.purpose = 'MANUAL' then at else to_timestamp(given.scheduled_slot) end as happened_at,
-              service.*, state.*
-            from unnest(records) given
+              state.*
+            from unnest(records) with ordinality given
             cross join lateral (
               select state.ctid as state_row_id, state.status as old_status, state.failure_streak, state.success_streak,
                 state.streak_started_at, state.last_slot, state.last_at, state.applied_count, state.incident_id,
-                state.failing_workers, state.recent, state.degraded_order, state.flapping_id
+                state.failing_workers, state.recent, state.degraded_order, state.flapping_id,
+                state.enabled, state.failure_threshold, state.recovery_threshold, state.damping
               from uptuple.service_state state
-              where state.service_id = given.service_id and state.region = given.region
+              where state.ctid = state_rows[given.ordinality]
               offset 0
             ) state
-            cross join lateral (
-              select service.enabled, service.failure_threshold, service.recovery_threshold, service.damping
-              from uptuple.service
-              where service.id = given.service_id
-              offset 0
-            ) service
             offset 0
           ) current
           offset 0
@@ -219,7 +215,8 @@ begin
 end
 $function$;
 
-comment on function uptuple.apply_results(uptuple.health_record[]) is
-  'Applies at most one result to each (service, region) whose states the caller has locked. Answers the jobs that changed a status.';
+comment on function uptuple.apply_results(uptuple.health_record[], tid[]) is
+  'Applies at most one result to each (service, region) whose states the caller has locked and found at state_rows. Answers the jobs '
+  'that changed a status.';
 
-revoke execute on function uptuple.apply_results(uptuple.health_record[]) from public;
+revoke execute on function uptuple.apply_results(uptuple.health_record[], tid[]) from public;

@@ -3,10 +3,12 @@
 -- A certificate is known by its fingerprint, and the notices of each have keys of their own: a renewed one starts anew, and two that take turns
 -- behind a balancer are told of once each and not at every turn. Days that were jumped over are not told, only the tightest. An
 -- INCONCLUSIVE check proves nothing about whose certificate it saw, and a disabled service is left alone.
--- Called by record_results, which holds the locks of the states. Writes service_certificate; through write_events event and delivery.
+-- Called by record_results, which holds the locks of the states and gives their ctids in the order of the records. Writes
+-- service_certificate; through write_events event and delivery.
 --
--- Nearly always nothing changed: one look by key for each certificate, and no date is even read.
-create or replace function uptuple.note_certificates(records uptuple.health_record[])
+-- Nearly always nothing changed: one look by key for each certificate, and no date is even read. That its service is enabled is read
+-- beside the state.
+create or replace function uptuple.note_certificates(records uptuple.health_record[], state_rows tid[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -31,8 +33,8 @@ begin
   for seen in
     select given.service_id, given.region, given.revision, given.detail -> 'certificate' as certificate,
       uptuple.printable(coalesce(given.detail #>> '{certificate,fingerprint256}', given.detail #>> '{certificate,not_after}'), 200) as fingerprint
-    from unnest(records) given
-    cross join lateral (select service.enabled from uptuple.service where service.id = given.service_id offset 0) service
+    from unnest(records) with ordinality given
+    cross join lateral (select state.enabled from uptuple.service_state state where state.ctid = state_rows[given.ordinality] offset 0) state
     left join lateral (
       select known.fingerprint, known.revision, known.next_notice_at
       from uptuple.service_certificate known
@@ -41,7 +43,7 @@ begin
     ) known on true
     where given.detail ? 'certificate'
       and given.status <> 'INCONCLUSIVE'
-      and service.enabled
+      and state.enabled
       and (
         known.fingerprint is distinct from coalesce(given.detail #>> '{certificate,fingerprint256}', given.detail #>> '{certificate,not_after}')
         or known.revision <> given.revision
@@ -104,7 +106,7 @@ begin
 end
 $function$;
 
-comment on function uptuple.note_certificates(uptuple.health_record[]) is
+comment on function uptuple.note_certificates(uptuple.health_record[], tid[]) is
   'Keeps the certificates that checks saw, and writes certificate.expiring at 21, 14, 7, 3 and 1 days before the end of each, once each.';
 
-revoke execute on function uptuple.note_certificates(uptuple.health_record[]) from public;
+revoke execute on function uptuple.note_certificates(uptuple.health_record[], tid[]) from public;

@@ -1,10 +1,11 @@
 -- Store results and move the state, streak and incident of their services; write the notices that follow. All or nothing.
 --
--- The one door for jobs and for people. States are locked in (service, region) order before any is read, so concurrent batches neither
--- count twice nor deadlock. Several records of one service are applied one after another in slot order, so that a batch
--- equals its single calls: an UPDATE with three rows for one target would count once. Nearly always there is one
--- round, and regrouping, 2 us a record, is left out. Certificates are looked at only where a check saw one.
--- Called by complete_batch and record_health.
+-- The one door for jobs, heartbeats and people. States are locked in (service, region) order before any is read, so concurrent batches
+-- neither count twice nor deadlock. That look into the index is the only one: what follows finds them by ctid.
+-- Several records of one service are applied one after another in slot order, so that a batch equals its single calls: an UPDATE with three
+-- rows for one target would count once. Each round moves rows, so the next one looks for them anew. Nearly always there is one round, and
+-- regrouping, 2 us a record, is left out. Certificates are looked at only where a check saw one.
+-- Called by complete_batch, record_health, take_beat and check_heartbeats.
 create or replace function uptuple.record_results(records uptuple.health_record[])
 returns table (job_id bigint, became text)
 language plpgsql
@@ -17,22 +18,15 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $function$
 declare
+  state_rows constant tid[] := uptuple.lock_states(records);
   round_of_records uptuple.health_record[];
 begin
-  perform 1
-  from (select distinct given.service_id, given.region from unnest(records) given order by given.service_id, given.region) touched
-  cross join lateral (
-    select from uptuple.service_state state
-    where state.service_id = touched.service_id and state.region = touched.region
-    for no key update
-  ) locked;
-
   if exists (select from unnest(records) given where given.detail ? 'certificate') then
-    perform uptuple.note_certificates(records);
+    perform uptuple.note_certificates(records, state_rows);
   end if;
 
-  if not exists (select from unnest(records) given group by given.service_id, given.region having count(*) > 1) then
-    return query select * from uptuple.apply_results(records);
+  if not exists (select from unnest(state_rows) row_id group by row_id having count(*) > 1) then
+    return query select * from uptuple.apply_results(records, state_rows);
     return;
   end if;
 
@@ -51,7 +45,7 @@ begin
     group by numbered.round
     order by numbered.round
   loop
-    return query select * from uptuple.apply_results(round_of_records);
+    return query select * from uptuple.apply_results(round_of_records, uptuple.lock_states(round_of_records));
   end loop;
 end
 $function$;

@@ -19,9 +19,8 @@ begin
   from (
     select incident.service_id, incident.region, latest.flips
     from uptuple.incident
-    join uptuple.service on service.id = incident.service_id and service.damping
     join uptuple.service_state state
-      on state.service_id = incident.service_id and state.region = incident.region and state.flapping_id is null
+      on state.service_id = incident.service_id and state.region = incident.region and state.damping and state.flapping_id is null
     cross join lateral (
       select count(*) filter (where recent.opened_at > horizon) + count(*) filter (where recent.closed_at > horizon) as flips
       from (

@@ -17,14 +17,13 @@ declare
   flapping_regions text[];
 begin
   with looked as materialized (
-    select state.*, service.damping,
-      state.recent & ((1::bigint << 2 * least(service.failure_threshold, 20)) - 1)
-        = ((1::bigint << 2 * least(service.failure_threshold, 20)) - 1) / 3 * 2 as is_degraded,
-      state.recent & ((1::bigint << 2 * least(service.recovery_threshold, 20)) - 1)
-        = ((1::bigint << 2 * least(service.recovery_threshold, 20)) - 1) / 3 as is_restored,
+    select state.*,
+      state.recent & ((1::bigint << 2 * least(state.failure_threshold, 20)) - 1)
+        = ((1::bigint << 2 * least(state.failure_threshold, 20)) - 1) / 3 * 2 as is_degraded,
+      state.recent & ((1::bigint << 2 * least(state.recovery_threshold, 20)) - 1)
+        = ((1::bigint << 2 * least(state.recovery_threshold, 20)) - 1) / 3 as is_restored,
       bit_count((state.recent & (state.recent >> 1) & 366503875925)::bit(64)) >= 10 as is_flapping
     from uptuple.service_state state
-    join uptuple.service on service.id = state.service_id
     where state.service_id = any (service_ids) and state.incident_id is null and state.flapping_id is null
   ),
   noted as (

@@ -82,6 +82,7 @@ begin
   on conflict do nothing;
   insert into uptuple.service_state (service_id, region)
   select new_id, region from unnest(regions) region;
+  perform uptuple.note_rules(new_id);
   perform uptuple.note_membership(new_id);
 
   if enabled then

@@ -23,6 +23,7 @@ begin
     perform uptuple.enqueue_request(service.id, 'FIRST');
   end if;
   perform uptuple.start_heartbeat(service.id);
+  perform uptuple.note_rules(service.id);
   update uptuple.service_state state
   set status = 'UNKNOWN', since = clock_timestamp(), failure_streak = 0, success_streak = 0, verdict_at = null
   where state.service_id = service.id;

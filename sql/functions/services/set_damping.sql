@@ -1,6 +1,7 @@
 -- Whether one notice stands for all while a service keeps going up and down, which is the default.
 --
--- Switched off, one that flaps now counts as stable, and what of it is down is announced. Writes service, and through close_flapping the rest.
+-- Switched off, one that flaps now counts as stable, and what of it is down is announced. Writes service, service_state, and
+-- through close_flapping the rest.
 create or replace function uptuple.set_damping(service text, damping boolean)
 returns void
 language plpgsql
@@ -16,6 +17,7 @@ begin
   end if;
   watched := uptuple.find_service(service);
   update uptuple.service changed set damping = set_damping.damping, updated_at = clock_timestamp() where changed.id = watched.id;
+  perform uptuple.note_rules(watched.id);
   if damping then
     return;
   end if;

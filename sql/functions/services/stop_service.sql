@@ -1,7 +1,8 @@
 -- What disabling and removing have in common: no more windows, and an open incident is withdrawn.
 --
--- Takes the cursor first, so that no enqueue_jobs that read the service as enabled is still writing, then the state's lock, as every
--- writer of notices does. Called by disable_service and remove_service, which hold the service's lock.
+-- Takes the cursor first, so that no enqueue_jobs that read the service as enabled is still writing, and then the state's lock, as every
+-- writer of notices does; a result that waits for it is stored and moves nothing. Called by disable_service and remove_service, which hold
+-- the service's lock.
 create or replace function uptuple.stop_service(service_id bigint, why text)
 returns void
 language plpgsql
@@ -15,6 +16,7 @@ begin
   where service.id = service_id;
   perform uptuple.stop_grid(service_id);
   perform uptuple.stop_heartbeat(service_id);
+  perform uptuple.note_rules(service_id);
   perform uptuple.withdraw_incidents(service_id, why);
 end
 $function$;

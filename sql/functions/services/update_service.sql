@@ -1,7 +1,9 @@
 -- Change a service. What is left out stays; an empty body, group_name or depends_on takes it away, and confirm_every of 0 gives back its default.
 --
 -- A change of what is sent or expected makes a new revision and touches no job that exists; a new interval starts a new grid after
--- now. Thresholds take effect with the next result. Writes service, service_revision, service_active.
+-- now. Thresholds take effect with the next result; a change of them waits for those that are coming in. Locks in the order of everybody:
+-- the cursor, the heartbeat, the state, and then what note_membership and depends_on lock. Writes service, service_revision, service_active,
+-- heartbeat and service_state, and through those two the rest.
 create or replace function uptuple.update_service(
   name text,
   new_name text default null,
@@ -116,8 +118,9 @@ begin
       where changed.id = service.id;
     end if;
   end if;
-  perform uptuple.note_membership(service.id);
   perform uptuple.start_heartbeat(service.id);
+  perform uptuple.note_rules(service.id);
+  perform uptuple.note_membership(service.id);
   if depends_on is not null then
     perform uptuple.depends_on(coalesce(new_name, service.name), nullif(depends_on, ''));
   end if;

@@ -35,6 +35,12 @@ const breaches: Record<string, string[]> = {
      select extract(epoch from clock_timestamp() + interval '2 days'), 1, clock_timestamp(), 1, 30, 'default'`,
   ],
   "a state counts every result that was applied": ["update uptuple.service_state set applied_count = 1"],
+  "a state goes by the rules of its service": [
+    "update uptuple.service set enabled = false where id = 1",
+    "update uptuple.service set failure_threshold = 7",
+    "update uptuple.service_state set recovery_threshold = 7 where service_id = 1",
+    "update uptuple.service_state set damping = not damping",
+  ],
   "results are applied one after another": ["update uptuple.result set applied_order = 1 where applied_order = 2"],
   "a state is DOWN exactly while its incident is open": [
     "update uptuple.incident set closed_at = clock_timestamp(), closed_by = 'recovered'",

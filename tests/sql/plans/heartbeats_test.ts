@@ -26,7 +26,7 @@ async function addHeartbeats(sql: TestSql, count: number): Promise<void> {
       select id, 1, 'heartbeat', 'heartbeat:', '{"grace_seconds": 300}', 10000 from added
     ),
     stated as (
-      insert into uptuple.service_state (service_id, region) select id, 'default' from added
+      insert into uptuple.service_state (service_id, region, failure_threshold) select id, 'default', 1 from added
     )
     insert into uptuple.heartbeat (service_id, revision, interval_seconds, expected_at, due_at)
     select id, 1, 3600, clock_timestamp() + interval '1 hour', clock_timestamp() + interval '65 minutes' from added`;
