@@ -44,6 +44,25 @@ Deno.test("every function has exactly the search path 'pg_catalog, pg_temp', or 
   }
 });
 
+Deno.test("what is called for each result is inlined into the statement that stores it", async () => {
+  await using database = await usedDatabase();
+  const functions = await database.owner<{ name: string; types: string[] }[]>`
+    select proname as name, array(select format_type(type, null) from unnest(proargtypes) with ordinality given (type, place) order by place) as types
+    from pg_proc
+    where pronamespace = 'uptuple'::regnamespace and proname = any ('{evaluate_observation,observed_detail,observed_ms}')
+    order by 1`;
+  assert.equal(functions.length, 3);
+
+  for (const { name, types } of functions) {
+    const values = types.map((type, place) => `null::${type} as a${place}`).join(", ");
+    const call = `uptuple.${name}(${types.map((_, place) => `given.a${place}`).join(", ")})`;
+    const plan = await database.owner.unsafe<{ "QUERY PLAN": string }[]>(
+      `explain (verbose, costs off) select ${call} from (select ${values} offset 0) given`,
+    );
+    assert.ok(!plan.some((line) => line["QUERY PLAN"].includes(`uptuple.${name}(`)), name);
+  }
+});
+
 Deno.test("nobody may execute a function by being anybody", async () => {
   await using database = await usedDatabase();
 

@@ -190,6 +190,10 @@ export async function letTimePass(sql: TestSql, seconds: number): Promise<void> 
       from old
       order by scheduled_slot`;
     await tx`
+      update uptuple.region
+      set queue_head = queue_head - make_interval(secs => ${seconds}),
+          queue_searched_at = queue_searched_at - make_interval(secs => ${seconds})`;
+    await tx`
       update uptuple.service
       set first_slot = first_slot - ${seconds},
           phase_seconds = mod(mod(phase_seconds - ${seconds}, interval_seconds) + interval_seconds, interval_seconds)`;

@@ -3,7 +3,7 @@
 create or replace function uptuple.explained_detail(observation jsonb, outcomes jsonb)
 returns jsonb
 language sql
-immutable
+stable
 set search_path = pg_catalog, pg_temp
 as $function$
   select coalesce(uptuple.observed_detail($1 - 'error'), '{}')

@@ -5,7 +5,7 @@
 -- after an outage: when it looked at all, each second, a server with too much to do got round to 3,100 checks a second, its producer
 -- walking a million jobs that could still be claimed. A failing service whose check FAILED gets its next confirmation. Called by enqueue_jobs when
 -- anything is overdue, and by sweep. Writes job.
-create or replace function uptuple.end_jobs()
+create or replace function uptuple.end_jobs(due_since timestamptz default '-infinity')
 returns integer
 language plpgsql
 security definer
@@ -35,6 +35,7 @@ begin
       from uptuple.job
       where job.region = region_name
         and job.state = any ('{READY,RUNNING}')
+        and job.due_at >= due_since
         and job.due_at <= at
         and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
       order by job.region, job.due_at, job.id
@@ -47,6 +48,7 @@ begin
       from uptuple.job
       where job.region = region_name
         and job.state = any ('{READY,RUNNING}')
+        and job.due_at >= due_since
         and job.due_at <= oldest_until
         and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
         and (
@@ -81,8 +83,8 @@ begin
 end
 $function$;
 
-comment on function uptuple.end_jobs() is
-  'Ends jobs that may no longer be claimed: MISSED if never claimed in time, FAILED after the last lease. Returns how many.';
+comment on function uptuple.end_jobs(timestamptz) is
+  'Ends jobs that may no longer be claimed: MISSED if never claimed in time, FAILED after the last lease. Of those due since then. Returns how many.';
 
-revoke execute on function uptuple.end_jobs() from public;
-grant execute on function uptuple.end_jobs() to uptuple_worker, uptuple_operator;
+revoke execute on function uptuple.end_jobs(timestamptz) from public;
+grant execute on function uptuple.end_jobs(timestamptz) to uptuple_worker, uptuple_operator;

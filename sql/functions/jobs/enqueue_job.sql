@@ -1,8 +1,8 @@
 -- Make the job of one window by hand. Returns its id; the one there is, if the window has its job already.
 --
 -- The slot must be a start of a window of the service's present grid, not older than one interval, and at most one interval ahead;
--- anything else is refused with the nearest slot. A window that has begun may have been rolled up already, and is noted. Writes job and
--- unfinished_hour, and wakes the runtimes. For psql and for tests of one window.
+-- anything else is refused with the nearest slot. A window that has begun may have been rolled up already, and is noted. Writes job,
+-- unfinished_hour and region, and wakes the runtimes. For psql and for tests of one window.
 create or replace function uptuple.enqueue_job(service text, scheduled_slot bigint)
 returns bigint
 language plpgsql
@@ -53,6 +53,7 @@ begin
   on conflict on constraint job_window_key do update set due_at = window_job.due_at
   returning window_job.id into job_id;
 
+  perform uptuple.lower_queue_head(watched.regions[1], to_timestamp(scheduled_slot));
   notify uptuple_jobs;
   return job_id;
 end

@@ -3,7 +3,7 @@
 -- One producer at a time works: the others find the cursor's row locked and return 0. Two that work all the same make one job per
 -- window, by the unique key, and insert in one order, since two that insert in opposed orders would deadlock. Time when nobody
 -- enqueued is not replayed: after it each service gets its present window and no more.
--- Called by every runtime about once a second. Writes enqueue_cursor, job and second_look.
+-- Called by every runtime about once a second. Writes enqueue_cursor, job, second_look and region.
 --
 -- The order is that of the claims, so that a claim finds its rows side by side: by service id instead, each row of a batch was in a page
 -- of its own, and claim and complete took 13 us a job more (of 156). A day's partition that somebody analysed while it was empty is
@@ -21,6 +21,7 @@ declare
   today constant text := 'job' || to_char(to_timestamp(until_slot) at time zone 'UTC', '_YYYYMMDD');
   since_slot bigint;
   enqueued integer;
+  first_due timestamptz;
 begin
   select cursor.enqueued_until into since_slot
   from uptuple.enqueue_cursor cursor
@@ -52,8 +53,9 @@ begin
 
   update uptuple.enqueue_cursor set enqueued_until = greatest(since_slot, until_slot);
 
-  if uptuple.overdue(interval '1 s') then
-    perform uptuple.end_jobs();
+  first_due := uptuple.find_queue_heads();
+  if first_due < clock_timestamp() - interval '1 s' then
+    perform uptuple.end_jobs(first_due);
   end if;
   return enqueued;
 end

@@ -19,6 +19,7 @@ as $function$
 declare
   at constant timestamptz := clock_timestamp();
   now_second constant bigint := extract(epoch from at);
+  head constant timestamptz := coalesce((select queue.queue_head from uptuple.region queue where queue.name = region), '-infinity');
   next_due timestamptz;
 begin
   if exists (select from uptuple.worker blind where blind.name = worker and blind.quarantined_at is not null)
@@ -31,6 +32,7 @@ begin
   from uptuple.job
   where job.region = region
     and job.state = any ('{READY,RUNNING}')
+    and job.due_at >= head
     and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
     and job.attempts < 3
     and (job.attempts > 0 or job.purpose <> 'GRID' or job.due_at + make_interval(secs => job.interval_seconds) > at)

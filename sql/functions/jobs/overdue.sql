@@ -2,7 +2,7 @@
 -- the claim's index for each region in use: the head is asked for by its order. As an EXISTS with due_at < before, a plan from when there
 -- was nothing read all jobs that lie ahead, 206,000 pages for 200,000 of them.
 --
--- Reads region and job. Called by enqueue_jobs, and by the runtime before it vouches for the monitor with its heartbeat.
+-- Reads region and job. Called by unwell, by which the runtime vouches for the monitor with its heartbeat.
 create or replace function uptuple.overdue(longer_than interval)
 returns boolean
 language plpgsql
