@@ -2,7 +2,7 @@
  * `deno task bench:scale`: does the cost of a row stay flat, and does one server carry a million checks a minute?
  *
  * First it fills more and more services, and measures at each size: enqueueing, claiming and completing (per job), the status of one
- * service, what its page asks for, and the roll-up where there is one. Then it drives the whole cycle (windows of 60 s, enqueued, claimed,
+ * service, what its page asks for, and the roll-up of an hour. Then it drives the whole cycle (windows of 60 s, enqueued, claimed,
  * completed with result, state, streak and incident decision) at the last size for some minutes. Only the probe is left out: observations
  * are canned. Clients and server share the machine.
  *
@@ -22,6 +22,8 @@ const BATCH_SIZE = 200;
 /** Jobs claimed and completed at each size, at most. */
 const JOBS_A_SIZE = 10_000;
 const READS = 21;
+/** Services whose last hour is rolled up at each size, at most. */
+const SERVICES_ROLLED_UP = 2_000;
 
 async function main(args: string[]): Promise<void> {
   const sizes = sizesOption(args);
@@ -87,15 +89,38 @@ async function measureSize(sql: Sql, size: number): Promise<string[]> {
     (completeMs * 1000 / jobs).toFixed(1),
     statusMs.toFixed(2),
     pageMs.toFixed(2),
-    await rollUpCost(sql, jobs),
+    await rollUpCost(sql, size),
   ];
 }
 
-/** `-` as long as there is no roll-up. */
-async function rollUpCost(sql: Sql, results: number): Promise<string> {
-  const [found] = await sql<{ there: boolean }[]>`select to_regprocedure('uptuple.roll_up()') is not null as there`;
-  if (found?.there !== true) return "-";
-  const ms = await timed(() => sql`select uptuple.roll_up()`);
+/**
+ * Cost of rolling up a result, in us of wall-clock time: the last hour of some services, spread over all there are, with a result a minute.
+ * The hour of all would be sixty million results at the largest size.
+ */
+async function rollUpCost(sql: Sql, size: number): Promise<string> {
+  const services = Math.min(size, SERVICES_ROLLED_UP);
+  await sql`select uptuple.ensure_partitions(extract(epoch from clock_timestamp())::bigint - 7200)`;
+  await sql`create temporary table rolled_up as
+    select service.id, service.phase_seconds, (extract(epoch from date_trunc('hour', clock_timestamp())) - 3600)::bigint as from_slot
+    from uptuple.service
+    where mod(service.id, ${Math.floor(size / services)}) = 0
+    limit ${services}`;
+  await sql`
+    update uptuple.service_active active set during = tstzrange(to_timestamp(rolled_up.from_slot), null)
+    from rolled_up where active.service_id = rolled_up.id`;
+  const { count: results } = await sql`
+    insert into uptuple.result (scheduled_slot, service_id, recorded_at, revision, region, purpose, status, latency_ms)
+    select from_slot + window_start + phase_seconds, id, to_timestamp(from_slot + window_start + phase_seconds + 1), 1, 'default', 'GRID', 'UP',
+      10 + mod(id + window_start, 100)
+    from rolled_up, generate_series(0, 3540, ${INTERVAL_SECONDS}) window_start
+    order by 1`;
+  const ms = await timed(() =>
+    sql`
+    select uptuple.roll_up_hours(array_agg(id order by id), array_agg('default'::text order by id), array_agg(to_timestamp(from_slot) order by id))
+    from rolled_up`
+  );
+  await sql`drop table rolled_up`;
+  await sql`delete from uptuple.result where scheduled_slot < extract(epoch from date_trunc('hour', clock_timestamp()))`;
   return (ms * 1000 / results).toFixed(1);
 }
 
