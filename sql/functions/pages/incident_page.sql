@@ -1,7 +1,8 @@
 -- Everything that the page of one incident shows: what failed, the checks from the first failure to the recovery, who was told what and when,
 -- who looks after it, and what people wrote. Null if there is no such incident.
 --
--- Of the checks the first 50 and the last 50, by the key of the window, as long as results are kept. Reads only.
+-- Of the checks the first 50 and the last 50, by the key of the window, as long as results are kept. A record by hand may
+-- lie in the second before, in which it arrived. Reads only.
 create or replace function uptuple.incident_page(incident_id bigint)
 returns jsonb
 language plpgsql
@@ -48,7 +49,8 @@ begin
             select result.scheduled_slot, result.recorded_at, result.purpose, result.status, result.code, result.reason, result.latency_ms, result.worker
             from uptuple.result
             where result.service_id = shown.service_id and result.region = shown.region
-              and result.scheduled_slot between first_second and last_second
+              and result.scheduled_slot between first_second - 1 and last_second
+              and (result.scheduled_slot >= first_second or result.purpose = 'MANUAL' and result.recorded_at >= shown.started_at)
             order by result.scheduled_slot
             limit 50
           )
@@ -57,7 +59,8 @@ begin
             select result.scheduled_slot, result.recorded_at, result.purpose, result.status, result.code, result.reason, result.latency_ms, result.worker
             from uptuple.result
             where result.service_id = shown.service_id and result.region = shown.region
-              and result.scheduled_slot between first_second and last_second
+              and result.scheduled_slot between first_second - 1 and last_second
+              and (result.scheduled_slot >= first_second or result.purpose = 'MANUAL' and result.recorded_at >= shown.started_at)
             order by result.scheduled_slot desc
             limit 50
           )

@@ -18,7 +18,15 @@ export function takeProgramLock(file: string): { lock: ProgramLock } | { heldBy:
   }
   handle.truncateSync(0);
   handle.writeSync(new TextEncoder().encode(`${Deno.pid}\n`));
-  return { lock: { release: () => handle.close() } };
+  return {
+    lock: {
+      release() {
+        // Said so, since a child process that is just being started shares the file until it runs its own program.
+        handle.unlockSync();
+        handle.close();
+      },
+    },
+  };
 }
 
 function readHolder(handle: Deno.FsFile): number | null {

@@ -18,6 +18,10 @@ Deno.test("the page of an incident tells it from the first failed check to the r
   await addChannel(owner, "ops");
   await addChannel(owner, "backup");
   const incident = await fail(owner, "shop");
+  // Its first record arrived in one second and was applied in the next.
+  await owner`
+    update uptuple.result set scheduled_slot = (select floor(extract(epoch from started_at))::bigint from uptuple.incident) - 1
+    where applied_order = (select min(applied_order) from uptuple.result where status = 'DOWN')`;
   await answerAll(owner, { status: 200, excerpt: "thanks" });
   await owner`select uptuple.acknowledge(incident_id => ${incident}, "by" => 'ada', note => 'on it')`;
   await owner`select uptuple.post_update(${incident}, 'identified', 'The disk is full.')`;
