@@ -62,11 +62,15 @@ export async function explainedConnection(url: string): Promise<ExplainedConnect
     set auto_explain.log_nested_statements = on;
     set auto_explain.log_format = json;
     set client_min_messages = log`);
+  // In a transaction a statement's plan is reported when the next one is bound. This one has no plan.
+  const reportLast = () => sql.unsafe("show auto_explain.log_format");
   return {
     sql,
     async explain(run) {
+      await reportLast();
       reported.length = 0;
       await run(sql);
+      await reportLast();
       assert.ok(reported.length > 0, "no plan was reported");
       return summarize(reported);
     },
@@ -120,4 +124,12 @@ function parentIndex(index: string): string {
   };
   const name = index.replace(/^(job|result)_\d{8}_/, "$1_");
   return names[name] ?? name;
+}
+
+/** As if nobody had ever analysed anything. */
+export async function forgetStatistics(sql: Sql): Promise<void> {
+  await sql`delete from pg_statistic where starelid in (select oid from pg_class where relnamespace = 'uptuple'::regnamespace)`;
+  await sql`
+    update pg_class set reltuples = -1, relpages = 0
+    where relnamespace = 'uptuple'::regnamespace and relkind in ('r', 'i')`;
 }
