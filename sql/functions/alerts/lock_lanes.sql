@@ -2,6 +2,7 @@
 --
 -- A lane is what one service sends to one channel. Whoever changes a lane locks it so first: two that change deliveries of one lane
 -- without it would each see the other's as it was, and leave a notice waiting for ever; in another order they would deadlock.
+-- Each is looked up by its key: by a list of keys, a table that was thought to be empty was read whole.
 -- Reads and locks delivery. Called by advance_lanes, finish_alerts, requeue_alert, discard_alert and their siblings.
 create or replace function uptuple.lock_lanes(service_ids bigint[], delivery_ids bigint[] default '{}')
 returns void
@@ -15,33 +16,44 @@ as $function$
 #variable_conflict use_variable
 begin
   perform 1
-  from uptuple.delivery
-  where delivery.id = any (
-      array(
-        select unsettled.id
-        from uptuple.delivery unsettled
-        where unsettled.service_id = any (service_ids)
-          and unsettled.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
-        union
-        select unsettled.id
-        from (
-          select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.id = any (delivery_ids)
-          union
-          select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.grouped_in = any (delivery_ids)
-        ) given
-        cross join lateral (
-          select lane.id
-          from uptuple.delivery lane
-          where lane.service_id = given.service_id and lane.channel_id = given.channel_id
-            and lane.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
-          offset 0
-        ) unsettled
-        union
-        select unnest(delivery_ids)
-      )
-    )
-  order by delivery.id
-  for no key update;
+  from (
+    select unsettled.id
+    from unnest(service_ids) given (id)
+    cross join lateral (
+      select lane.id
+      from uptuple.delivery lane
+      where lane.service_id = given.id and lane.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+      offset 0
+    ) unsettled
+    union
+    select unsettled.id
+    from (
+      select named.service_id, named.channel_id
+      from unnest(delivery_ids) given (id)
+      cross join lateral (
+        select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.id = given.id offset 0
+      ) named
+      union
+      select grouped.service_id, grouped.channel_id
+      from unnest(delivery_ids) given (id)
+      cross join lateral (
+        select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.grouped_in = given.id offset 0
+      ) grouped
+    ) touched
+    cross join lateral (
+      select lane.id
+      from uptuple.delivery lane
+      where lane.service_id = touched.service_id and lane.channel_id = touched.channel_id
+        and lane.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
+      offset 0
+    ) unsettled
+    union
+    select unnest(delivery_ids)
+    order by id
+  ) found
+  cross join lateral (
+    select from uptuple.delivery where delivery.id = found.id for no key update
+  ) locked;
 end
 $function$;
 

@@ -5,6 +5,12 @@ create or replace function uptuple.write_incident_events(transitions uptuple.tra
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
 begin
@@ -22,7 +28,7 @@ begin
     )::uptuple.notice
     from unnest(transitions) with ordinality change
       (kind, service_id, region, incident_id, occurred_at, applied_order, code, reason, position)
-    join uptuple.incident on incident.id = change.incident_id
+    cross join lateral (select incident.started_at from uptuple.incident where incident.id = change.incident_id offset 0) incident
     order by change.position
   ));
 end

@@ -2,11 +2,18 @@
 --
 -- A failure is withheld if why_withheld has a reason; tell_due announces it when the reason ends. An incident that was never announced
 -- closes in silence. The caller holds the locks of the services' states and has written the incidents. Called by apply_results and
--- withdraw_incidents. Writes incident, flapping and, through write_events, event and delivery.
+-- withdraw_incidents. Writes incident, flapping and, through write_events, event and delivery. Incidents are looked up one by one, so that
+-- no plan reads all of them, and the updated ones by a list of one, as in advance_lanes.
 create or replace function uptuple.write_notices(transitions uptuple.transition[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_column
 declare
@@ -20,14 +27,16 @@ begin
     from unnest(transitions) change
     where change.kind = 'service.failed'
   ) decided
-  where incident.id = decided.incident_id and decided.why is not null;
+  where incident.id = any (array[decided.incident_id]) and decided.why is not null;
 
   announced := array(
     select (
       change.kind, change.service_id, change.region, change.incident_id, change.occurred_at, change.applied_order, change.code, change.reason
     )::uptuple.transition
     from unnest(transitions) with ordinality change (kind, service_id, region, incident_id, occurred_at, applied_order, code, reason, position)
-    join uptuple.incident on incident.id = change.incident_id and incident.withheld_because is null
+    cross join lateral (
+      select from uptuple.incident where incident.id = change.incident_id and incident.withheld_because is null offset 0
+    ) told
     order by change.position
   );
   if announced <> '{}' then
