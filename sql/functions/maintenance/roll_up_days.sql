@@ -1,6 +1,7 @@
 -- Add up the hours of days (UTC) of services and put the totals in service_day, whatever was there before.
 --
--- Called by roll_up_next at the last hour of a day and by roll_up_late. Reads service_hour, writes service_day.
+-- Called by roll_up_next at the last hour of a day and by roll_up_late. Reads service_hour, writes service_day. Rows are compared whole, so that
+-- only the key fits: through the index of hours, which a plan took that was made while there were none, each service read all of a day.
 create or replace function uptuple.roll_up_days(service_ids bigint[], regions text[], days date[])
 returns integer
 language plpgsql
@@ -29,8 +30,8 @@ begin
       sum(missed) as missed, sum(failed) as failed, sum(canceled) as canceled,
       sum(latency_count) as latency_count, sum(latency_sum_us) as latency_sum_us
     from uptuple.service_hour of_day
-    where of_day.service_id = given.service_id and of_day.region = given.region
-      and of_day.hour >= bounds.since and of_day.hour < bounds.until
+    where (of_day.service_id, of_day.region, of_day.hour) >= (given.service_id, given.region, bounds.since)
+      and (of_day.service_id, of_day.region, of_day.hour) < (given.service_id, given.region, bounds.until)
     having count(*) > 0
   ) total
   cross join lateral (
@@ -39,8 +40,8 @@ begin
       select part.bucket, sum(part.windows)::integer as windows
       from uptuple.service_hour of_day
       cross join lateral unnest(of_day.latency_buckets, of_day.latency_counts) part (bucket, windows)
-      where of_day.service_id = given.service_id and of_day.region = given.region
-        and of_day.hour >= bounds.since and of_day.hour < bounds.until
+      where (of_day.service_id, of_day.region, of_day.hour) >= (given.service_id, given.region, bounds.since)
+        and (of_day.service_id, of_day.region, of_day.hour) < (given.service_id, given.region, bounds.until)
       group by part.bucket
     ) merged
   ) histogram

@@ -2,6 +2,9 @@
 --
 -- The names of gaps come from the jobs; where those are no longer kept, the names that were counted while they were stay. Called by
 -- roll_up_next and roll_up_late, which see to it that the rows are still there. Writes service_hour.
+--
+-- Hours that are empty now are found by comparing whole keys, so that only the key fits: by equality, a plan that was made while there were
+-- none read all hours of all services.
 create or replace function uptuple.roll_up_hours(service_ids bigint[], regions text[], hours timestamptz[])
 returns integer
 language plpgsql
@@ -31,7 +34,8 @@ begin
     delete from uptuple.service_hour old
     using counted
     where counted.expected = 0
-      and old.service_id = counted.service_id and old.region = counted.region and old.hour = counted.hour
+      and (old.service_id, old.region, old.hour) >= (counted.service_id, counted.region, counted.hour)
+      and (old.service_id, old.region, old.hour) <= (counted.service_id, counted.region, counted.hour)
   )
   insert into uptuple.service_hour as old (
     service_id, region, hour, expected, up, degraded, down, inconclusive, missed, failed, canceled,
