@@ -2,6 +2,7 @@
 --
 -- A record by hand has no window: it counts in the order of arrival, six calls in a second are six records, and it never keeps a window
 -- out. On a disabled service it is stored and moves nothing. Answers the state it led to. Writes through record_results.
+-- Its plans are pinned, so that one which was made for the first few services does not read all of many.
 create or replace function uptuple.record_health(
   service text,
   status text,
@@ -13,6 +14,12 @@ returns table (applied boolean, state text, failure_streak integer, success_stre
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $function$
 #variable_conflict use_variable
 declare
