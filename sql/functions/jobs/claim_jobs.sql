@@ -4,7 +4,7 @@
 -- window whose successor is due, and a job whose third lease ended, are left to end_jobs and never probed late. What a worker has just seen
 -- fail is left to others for ten seconds, half an interval at most; one in quarantine claims what sample_allowance says.
 -- Race, two claims at once: SKIP LOCKED gives each its own rows, and rows are locked before they are updated.
--- It looks from the head of the queue on, and before it only if there is nothing: for what was committed late, see find_queue_heads.
+-- It looks from the head of the queue on; for what was committed late and lies before that, see find_queue_heads.
 -- Called by every runtime; claim no more than there are free slots. Writes job, and worker for one in quarantine.
 --
 -- The locking select stands in a materialised CTE, in exactly the claim index's order, and the plan is pinned: as a SQL function the
@@ -48,8 +48,7 @@ declare
   at constant timestamptz := clock_timestamp();
   now_second constant bigint := floor(extract(epoch from at));
   at_most integer := max_jobs;
-  due_since timestamptz := coalesce((select queue.queue_head from uptuple.region queue where queue.name = region), '-infinity');
-  due_until timestamptz := at;
+  due_since constant timestamptz := uptuple.queue_head(region, at);
 begin
   perform uptuple.check_name('worker', claimer);
   if (max_jobs between 1 and 1000) is not true then
@@ -64,49 +63,44 @@ begin
     end if;
   end if;
 
-  loop
-    return query
-    with candidate as materialized (
-      select job.ctid as row_id, job.scheduled_slot, job.due_at, job.state
-      from uptuple.job
-      where job.region = from_region
-        and job.state = any ('{READY,RUNNING}')
-        and job.due_at between due_since and due_until
-        and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
-        and job.attempts < 3
-        and (job.attempts > 0 or job.purpose <> 'GRID' or job.due_at + make_interval(secs => job.interval_seconds) > at)
-        and (job.avoid_worker is null or job.avoid_worker <> claimer or job.due_at + make_interval(secs => least(job.interval_seconds / 2.0, 10)) <= at)
-      order by job.region, job.due_at, job.id
-      limit at_most
-      for no key update skip locked
-    ),
-    leased as (
-      update uptuple.job
-      set state = 'RUNNING',
-          owner_token = gen_random_uuid(),
-          worker = claimer,
-          attempts = job.attempts + 1,
-          due_at = at + lease
-      from candidate
-      where job.ctid = candidate.row_id and job.scheduled_slot = candidate.scheduled_slot
-      returning job.id, job.scheduled_slot, job.owner_token, job.service_id, job.revision, job.purpose, job.attempts,
-        candidate.due_at as was_due_at, candidate.state = 'RUNNING' as took_over
-    )
-    select leased.id, leased.scheduled_slot, leased.owner_token, leased.service_id, service.name, leased.revision,
-      leased.purpose, revision.kind, revision.target, revision.config, revision.timeout_ms, leased.attempts::integer,
-      (extract(epoch from lease) * 1000)::integer, (extract(epoch from at - leased.was_due_at) * 1000)::integer, leased.took_over
-    from leased
-    cross join lateral (
-      select revision.kind, revision.target, revision.config, revision.timeout_ms
-      from uptuple.service_revision revision
-      where revision.service_id = leased.service_id and revision.revision = leased.revision
-      offset 0
-    ) revision
-    cross join lateral (select service.name from uptuple.service where service.id = leased.service_id offset 0) service;
-    exit when found or due_since = '-infinity';
-    due_until := due_since;
-    due_since := '-infinity';
-  end loop;
+  return query
+  with candidate as materialized (
+    select job.ctid as row_id, job.scheduled_slot, job.due_at, job.state
+    from uptuple.job
+    where job.region = from_region
+      and job.state = any ('{READY,RUNNING}')
+      and job.due_at between due_since and at
+      and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
+      and job.attempts < 3
+      and (job.attempts > 0 or job.purpose <> 'GRID' or job.due_at + make_interval(secs => job.interval_seconds) > at)
+      and (job.avoid_worker is null or job.avoid_worker <> claimer or job.due_at + make_interval(secs => least(job.interval_seconds / 2.0, 10)) <= at)
+    order by job.region, job.due_at, job.id
+    limit at_most
+    for no key update skip locked
+  ),
+  leased as (
+    update uptuple.job
+    set state = 'RUNNING',
+        owner_token = gen_random_uuid(),
+        worker = claimer,
+        attempts = job.attempts + 1,
+        due_at = at + lease
+    from candidate
+    where job.ctid = candidate.row_id and job.scheduled_slot = candidate.scheduled_slot
+    returning job.id, job.scheduled_slot, job.owner_token, job.service_id, job.revision, job.purpose, job.attempts,
+      candidate.due_at as was_due_at, candidate.state = 'RUNNING' as took_over
+  )
+  select leased.id, leased.scheduled_slot, leased.owner_token, leased.service_id, service.name, leased.revision,
+    leased.purpose, revision.kind, revision.target, revision.config, revision.timeout_ms, leased.attempts::integer,
+    (extract(epoch from lease) * 1000)::integer, (extract(epoch from at - leased.was_due_at) * 1000)::integer, leased.took_over
+  from leased
+  cross join lateral (
+    select revision.kind, revision.target, revision.config, revision.timeout_ms
+    from uptuple.service_revision revision
+    where revision.service_id = leased.service_id and revision.revision = leased.revision
+    offset 0
+  ) revision
+  cross join lateral (select service.name from uptuple.service where service.id = leased.service_id offset 0) service;
 end
 $function$;
 

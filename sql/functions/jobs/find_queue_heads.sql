@@ -2,9 +2,10 @@
 --
 -- The claim's index keeps the entries of jobs that were claimed and done until vacuum comes by: at 8,000 checks a second each claim walked
 -- over up to 3,300 pages of them, 7 to 17 ms, which was most of its cost. So a claim begins here. Two seconds, since who asks for a check
--- takes the time before he commits; every ten seconds, or after a clock was set back, the search is from the very beginning, for what was
--- committed later than that. Answers when the first of all those jobs was or is due, or null. Called by enqueue_jobs, whose lock lets one at
--- a time do it. Writes region.
+-- takes the time before he commits; every ten seconds, or after a clock was set back, the search is from the very beginning, so that what was
+-- committed later than that is claimed ten seconds late at most. Tried and left out: a claim that finds nothing looks before the head too.
+-- After four minutes of a held snapshot at 1,000 checks a second, when nothing can be cleaned, two clients took 38 % of a core each, not 22 %.
+-- Answers when the first of all those jobs was or is due, or null. Called by enqueue_jobs, whose lock lets one at a time do it. Writes region.
 create or replace function uptuple.find_queue_heads()
 returns timestamptz
 language plpgsql

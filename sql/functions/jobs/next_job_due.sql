@@ -19,7 +19,7 @@ as $function$
 declare
   at constant timestamptz := clock_timestamp();
   now_second constant bigint := extract(epoch from at);
-  head constant timestamptz := coalesce((select queue.queue_head from uptuple.region queue where queue.name = region), '-infinity');
+  head constant timestamptz := uptuple.queue_head(region, at);
   next_due timestamptz;
 begin
   if exists (select from uptuple.worker blind where blind.name = worker and blind.quarantined_at is not null)

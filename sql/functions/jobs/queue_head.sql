@@ -1,0 +1,19 @@
+-- Where a region's queue begins, as find_queue_heads saw it; the beginning of time if nobody has looked for a while, or knows the region.
+--
+-- Called by claim_jobs and next_job_due. Reads region.
+create or replace function uptuple.queue_head(region text, at timestamptz)
+returns timestamptz
+language sql
+stable
+set search_path = pg_catalog, pg_temp
+as $function$
+  select coalesce(
+    (select queue.queue_head from uptuple.region queue where queue.name = $1 and queue.queue_searched_at between $2 - interval '15 s' and $2),
+    '-infinity'
+  );
+$function$;
+
+comment on function uptuple.queue_head(text, timestamptz) is
+  'Where a region''s queue begins: no job that waits or runs was due before. -infinity if nobody has looked for 15 seconds.';
+
+revoke execute on function uptuple.queue_head(text, timestamptz) from public;
