@@ -1,7 +1,7 @@
 -- Add up the hours of days (UTC) of services and put the totals in service_day, whatever was there before.
 --
 -- Called by roll_up_next at the last hour of a day and by roll_up_late. Reads service_hour, writes service_day. Rows are compared whole, so that
--- only the key fits: through the index of hours, which a plan took that was made while there were none, each service read all of a day.
+-- only the key fits: through the index of hours, which a plan took that was made while there were none, each of 2,000 services read all 48,000.
 create or replace function uptuple.roll_up_days(service_ids bigint[], regions text[], days date[])
 returns integer
 language plpgsql

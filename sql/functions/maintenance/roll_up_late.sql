@@ -4,7 +4,7 @@
 -- another job meanwhile: its note is younger than the one read here and stays. Called by roll_up, which holds the mark.
 -- Writes service_hour, service_day and unfinished_hour.
 --
--- Jobs are looked up by their windows: through the index of live jobs, which a plan took that was made while there were none, 112,000
+-- Jobs are looked up by their windows: through the index of live jobs, which a plan took that was made while there were none, 200,000
 -- waiting ones of others were read for one hour.
 create or replace function uptuple.roll_up_late(rolled_until bigint)
 returns integer
