@@ -198,7 +198,7 @@ begin
     update uptuple.incident
     set closed_at = at, closed_by = 'recovered'
     from unnest(transitions) change
-    where change.kind = 'service.recovered' and incident.id = change.incident_id;
+    where change.kind = 'service.recovered' and incident.id = any (array[change.incident_id]);
 
     perform uptuple.write_notices(transitions);
   end if;

@@ -22,14 +22,17 @@ begin
   with failing as materialized (
     select distinct on (given.service_id) given.service_id, state.region, given.worker, service.interval_seconds
     from unnest(service_ids, workers) with ordinality given (service_id, worker, position)
-    join uptuple.service on service.id = given.service_id and service.enabled
+    cross join lateral (
+      select service.id, service.regions, service.interval_seconds, service.enabled from uptuple.service where service.id = given.service_id offset 0
+    ) service
     cross join unnest(service.regions) region_name
-    join uptuple.service_state state
-      on state.service_id = service.id
-      and state.region = region_name
-      and state.failure_streak > 0
-      and state.incident_id is null
-    where given.worker is not null
+    cross join lateral (
+      select state.region, state.failure_streak, state.incident_id
+      from uptuple.service_state state
+      where state.service_id = service.id and state.region = region_name
+      offset 0
+    ) state
+    where given.worker is not null and service.enabled and state.failure_streak > 0 and state.incident_id is null
     order by given.service_id, given.position desc
   ),
   -- Asked once for each runtime and not for each service: a thousand fail together.

@@ -44,7 +44,7 @@ Deno.test("a record by hand reads its service and no more, whatever the statisti
   await makePartitions(owner);
   await addServices(owner, "one", 1);
   const now = await nowSecond(owner);
-  let statuses = ["UP"];
+  const statuses = ["UP", "DOWN"];
   // Its plans are made while there is nothing, and then kept, as those of a runtime that has been up for long.
   await using early = await explainedConnection(database.url);
 
@@ -63,7 +63,6 @@ Deno.test("a record by hand reads its service and no more, whatever the statisti
   await addServices(owner, "other", OTHERS);
   await checkBoth("analysed while there was one, 2,000 services");
   await owner`analyze`;
-  statuses = ["UP", "DOWN"];
   await checkBoth("analysed, no jobs or results");
   await addJobs(owner, "one", now - 60, 60, 1);
   await checkBoth("analysed while there were none, one job waits");
