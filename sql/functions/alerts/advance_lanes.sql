@@ -9,8 +9,8 @@
 -- for the other's. Writes delivery; wakes the runtimes if a notice became ready.
 --
 -- Lanes are read through OFFSET 0, one index lookup each: joined freely, with fresh statistics, all that waits anywhere was read for one.
--- So are services and deliveries that are given. What moves is found by a list of one, which rules out a plan that goes through all of the
--- table in the order of its key: made while it was thought to be empty, one read 72 million rows for one notice among 6,000.
+-- What moves is found by a list of one, which rules out a plan that goes through all of the table in the order of its key: made while it was
+-- thought to be empty, one read 72 million rows for one notice among 6,000.
 create or replace function uptuple.advance_lanes(service_ids bigint[], delivery_ids bigint[] default '{}')
 returns integer
 language plpgsql
@@ -34,28 +34,7 @@ begin
       and delivery.grouped_in = digest.id and delivery.state in ('WAITING', 'HELD');
   end if;
 
-  with touched as materialized (
-    select unsettled.service_id, unsettled.channel_id
-    from unnest(service_ids) given (id)
-    cross join lateral (
-      select delivery.service_id, delivery.channel_id
-      from uptuple.delivery
-      where delivery.service_id = given.id and delivery.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
-      offset 0
-    ) unsettled
-    union
-    select named.service_id, named.channel_id
-    from unnest(delivery_ids) given (id)
-    cross join lateral (
-      select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.id = given.id offset 0
-    ) named
-    union
-    select grouped.service_id, grouped.channel_id
-    from unnest(delivery_ids) given (id)
-    cross join lateral (
-      select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.grouped_in = given.id offset 0
-    ) grouped
-  ),
+  with touched as materialized (select * from uptuple.touched_lanes(service_ids, delivery_ids)),
   lane as (
     select unsettled.id, unsettled.event_number, touched.service_id, touched.channel_id, unsettled.state, unsettled.fate,
       count(*) filter (where unsettled.fate = 'DEAD') over (

@@ -2,7 +2,6 @@
 --
 -- A lane is what one service sends to one channel. Whoever changes a lane locks it so first: two that change deliveries of one lane
 -- without it would each see the other's as it was, and leave a notice waiting for ever; in another order they would deadlock.
--- Each is looked up by its key: by a list of keys, a table that was thought to be empty was read whole.
 -- Reads and locks delivery. Called by advance_lanes, finish_alerts, requeue_alert, discard_alert and their siblings.
 create or replace function uptuple.lock_lanes(service_ids bigint[], delivery_ids bigint[] default '{}')
 returns void
@@ -18,28 +17,7 @@ begin
   perform 1
   from (
     select unsettled.id
-    from unnest(service_ids) given (id)
-    cross join lateral (
-      select lane.id
-      from uptuple.delivery lane
-      where lane.service_id = given.id and lane.state in ('READY', 'WAITING', 'HELD', 'SENDING', 'DEAD')
-      offset 0
-    ) unsettled
-    union
-    select unsettled.id
-    from (
-      select named.service_id, named.channel_id
-      from unnest(delivery_ids) given (id)
-      cross join lateral (
-        select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.id = given.id offset 0
-      ) named
-      union
-      select grouped.service_id, grouped.channel_id
-      from unnest(delivery_ids) given (id)
-      cross join lateral (
-        select delivery.service_id, delivery.channel_id from uptuple.delivery where delivery.grouped_in = given.id offset 0
-      ) grouped
-    ) touched
+    from uptuple.touched_lanes(service_ids, delivery_ids) touched
     cross join lateral (
       select lane.id
       from uptuple.delivery lane

@@ -10,17 +10,9 @@ create or replace function uptuple.find_queue_heads()
 returns timestamptz
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_bitmapscan = off
-set enable_sort = off
-set jit = off
-set plan_cache_mode = force_generic_plan
 as $function$
 declare
   at constant timestamptz := clock_timestamp();
-  now_second constant bigint := floor(extract(epoch from at));
   known record;
   from_start boolean;
   first_due timestamptz;
@@ -29,14 +21,7 @@ begin
   for known in select region.name, region.queue_head, region.queue_searched_at from uptuple.region order by region.name loop
     from_start := known.queue_searched_at not between at - interval '10 s' and at;
 
-    select job.due_at into first_due
-    from uptuple.job
-    where job.region = known.name
-      and job.state = any ('{READY,RUNNING}')
-      and job.due_at >= case when from_start then '-infinity' else known.queue_head end
-      and job.scheduled_slot between now_second - 2 * 86400 and now_second + 60
-    order by job.region, job.due_at, job.id
-    limit 1;
+    first_due := uptuple.first_due(known.name, case when from_start then '-infinity' else known.queue_head end);
 
     update uptuple.region
     set queue_head = least(first_due, at - interval '2 s'),

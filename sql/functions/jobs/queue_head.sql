@@ -1,16 +1,19 @@
 -- Where a region's queue begins, as find_queue_heads saw it; the beginning of time if nobody has looked for a while, or knows the region.
 --
--- Called by claim_jobs and next_job_due. Reads region.
+-- In plpgsql, whose plan is kept: each claim calls it. Reads region. Called by claim_jobs and next_job_due.
 create or replace function uptuple.queue_head(region text, at timestamptz)
 returns timestamptz
-language sql
+language plpgsql
 stable
 set search_path = pg_catalog, pg_temp
 as $function$
-  select coalesce(
-    (select queue.queue_head from uptuple.region queue where queue.name = $1 and queue.queue_searched_at between $2 - interval '15 s' and $2),
+#variable_conflict use_variable
+begin
+  return coalesce(
+    (select queue.queue_head from uptuple.region queue where queue.name = region and queue.queue_searched_at between at - interval '15 s' and at),
     '-infinity'
   );
+end
 $function$;
 
 comment on function uptuple.queue_head(text, timestamptz) is

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { testDatabase, type TestSql } from "../../support/database.ts";
 import type { Sql } from "../../../src/database/client.ts";
-import { type ExplainedConnection, explainedConnection, type Work } from "./plans.ts";
+import { makePartitions } from "./many_checks.ts";
+import { type ExplainedConnection, explainedConnection, forgetStatistics, type Work } from "./plans.ts";
 
 const SERVICES = 2000;
 const WINDOWS_EACH = 100;
@@ -34,23 +35,6 @@ async function addServices(sql: TestSql): Promise<void> {
     insert into uptuple.service_state (service_id, region) select id, 'default' from added`;
 }
 
-/** Partitions of a test's own making, which no autovacuum analyses behind its back. */
-async function makePartitions(sql: TestSql): Promise<void> {
-  await sql`select uptuple.ensure_partitions()`;
-  await sql`
-    do $$
-    declare
-      partition regclass;
-    begin
-      for partition in select inhrelid from pg_inherits where inhparent in ('uptuple.job'::regclass, 'uptuple.result'::regclass) loop
-        execute format('alter table %s set (autovacuum_enabled = off)', partition);
-      end loop;
-    end
-    $$`;
-  await sql`alter table uptuple.service set (autovacuum_enabled = off)`;
-  await sql`alter table uptuple.service_state set (autovacuum_enabled = off)`;
-}
-
 /** Jobs whose windows began some minutes ago; `each` for every one of the first `services`. */
 async function addWaiting(sql: TestSql, services: number, each: number): Promise<void> {
   await sql`
@@ -81,14 +65,6 @@ async function enqueueOne(sql: TestSql): Promise<void> {
   await sql`update uptuple.enqueue_cursor set enqueued_until = extract(epoch from clock_timestamp()) - 1`;
   const [row] = await sql`select uptuple.enqueue_jobs() as made`;
   assert.equal(row.made, 1);
-}
-
-/** As if nobody had ever analysed anything. */
-async function forgetStatistics(sql: TestSql): Promise<void> {
-  await sql`delete from pg_statistic where starelid in (select oid from pg_class where relnamespace = 'uptuple'::regnamespace)`;
-  await sql`
-    update pg_class set reltuples = -1, relpages = 0
-    where relnamespace = 'uptuple'::regnamespace and relkind in ('r', 'i')`;
 }
 
 /** What a queue looks like after it was worked off: every row is still there, and the claim's index has been cleaned. */

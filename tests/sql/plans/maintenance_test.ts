@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { testDatabase, type TestSql } from "../../support/database.ts";
-import { type ExplainedConnection, explainedConnection } from "./plans.ts";
+import { type ExplainedConnection, explainedConnection, forgetStatistics, stopAutovacuum } from "./plans.ts";
 
 const SERVICES = 2000;
 const OCCURRENCES = 50_000;
@@ -39,13 +39,6 @@ async function addOccurrences(sql: TestSql): Promise<void> {
     ) given (starts_at)`;
 }
 
-async function forgetStatistics(sql: TestSql): Promise<void> {
-  await sql`delete from pg_statistic where starelid in (select oid from pg_class where relnamespace = 'uptuple'::regnamespace)`;
-  await sql`
-    update pg_class set reltuples = -1, relpages = 0
-    where relnamespace = 'uptuple'::regnamespace and relkind in ('r', 'i')`;
-}
-
 /** Applies a failure that no incident is open for, by hand and without storing anything. */
 async function checkFailures({ sql, explain }: ExplainedConnection, when: string): Promise<void> {
   await sql.unsafe("begin");
@@ -79,9 +72,7 @@ async function checkLookUps({ explain }: ExplainedConnection, when: string): Pro
 Deno.test("a failure asks for maintenance by one look into an index, whatever the statistics say", async (t) => {
   await using database = await testDatabase();
   const { owner } = database;
-  for (const table of ["maintenance_occurrence", "maintenance_scope", "service_membership"]) {
-    await owner.unsafe(`alter table uptuple.${table} set (autovacuum_enabled = off)`);
-  }
+  await stopAutovacuum(owner);
   await using early = await explainedConnection(database.url);
   await t.step("no statistics, nothing there, the first calls", () => checkLookUps(early, "at first"));
 

@@ -1,4 +1,5 @@
 import type { TestSql } from "../../support/database.ts";
+import { stopAutovacuum } from "./plans.ts";
 
 /** Services of which there are checks in great number. */
 export const OTHERS = 2000;
@@ -11,18 +12,7 @@ export async function makePartitions(sql: TestSql): Promise<void> {
   await sql`
     select uptuple.ensure_partitions(now_second - 86400, now_second + 86400)
     from (select extract(epoch from clock_timestamp())::bigint as now_second) clock`;
-  await sql`
-    do $$
-    declare
-      relation regclass;
-    begin
-      for relation in
-        select oid from pg_class where relnamespace = 'uptuple'::regnamespace and relkind = 'r'
-      loop
-        execute format('alter table %s set (autovacuum_enabled = off)', relation);
-      end loop;
-    end
-    $$`;
+  await stopAutovacuum(sql);
 }
 
 /** Services that are checked once a minute, and were yesterday. */

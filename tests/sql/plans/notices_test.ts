@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../../src/database/client.ts";
 import { testDatabase, type TestSql } from "../../support/database.ts";
-import { type ExplainedConnection, explainedConnection, forgetStatistics, type Work } from "./plans.ts";
+import { type ExplainedConnection, explainedConnection, forgetStatistics, stopAutovacuum, type Work } from "./plans.ts";
 
 const SERVICES = 2000;
 const CHANNELS = 2;
@@ -22,9 +22,7 @@ const SMALL = ["channel", "route", "setting"];
 
 /** Services that are down, of whom nothing was told yet, and two channels: one that tells each by itself, and one that groups for five minutes. */
 async function addFailing(sql: TestSql): Promise<void> {
-  for (const table of ["service", "service_state", "incident", "event", "delivery"]) {
-    await sql.unsafe(`alter table uptuple.${table} set (autovacuum_enabled = off)`);
-  }
+  await stopAutovacuum(sql);
   await sql`
     select uptuple.add_channel(name => 'ops', url => 'http://127.0.0.1:9/hook'),
       uptuple.add_channel(name => 'people', url => 'http://127.0.0.1:9/hook', kind => 'slack'), uptuple.set_grouping('people', '5 minutes')`;

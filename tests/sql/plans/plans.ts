@@ -133,3 +133,19 @@ export async function forgetStatistics(sql: Sql): Promise<void> {
     update pg_class set reltuples = -1, relpages = 0
     where relnamespace = 'uptuple'::regnamespace and relkind in ('r', 'i')`;
 }
+
+/** Nothing is analysed behind a test's back, in tables and partitions that are there by now. */
+export async function stopAutovacuum(sql: Sql): Promise<void> {
+  await sql`
+    do $$
+    declare
+      relation regclass;
+    begin
+      for relation in
+        select oid from pg_class where relnamespace = 'uptuple'::regnamespace and relkind = 'r'
+      loop
+        execute format('alter table %s set (autovacuum_enabled = off)', relation);
+      end loop;
+    end
+    $$`;
+}

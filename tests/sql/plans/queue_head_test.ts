@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { testDatabase } from "../../support/database.ts";
+import { addServices, makePartitions } from "./many_checks.ts";
 import { explainedConnection } from "./plans.ts";
 
 const DONE = 20_000;
@@ -12,15 +13,8 @@ const PAGES_OF_HEAD = 500;
 Deno.test("a claim does not walk over the jobs that were done before, though a long reader keeps them all", async () => {
   await using database = await testDatabase();
   const { owner } = database;
-  await owner`select uptuple.ensure_partitions()`;
-  await owner`
-    with added as (
-      insert into uptuple.service (name, interval_seconds, phase_seconds, phase_ms, first_slot, failure_threshold, recovery_threshold)
-      select 'service ' || number, 86400, number, 0, 0, 3, 1 from generate_series(1, ${DONE + WAITING}::integer) number
-      returning id
-    )
-    insert into uptuple.service_revision (service_id, revision, kind, target, config, timeout_ms)
-    select id, 1, 'http', 'http://127.0.0.1/', uptuple.http_config('GET', '{}', null, '200-299', 0, false), 10000 from added`;
+  await makePartitions(owner);
+  await addServices(owner, "service", DONE + WAITING);
   await owner`
     insert into uptuple.job (scheduled_slot, service_id, due_at, revision, interval_seconds, region)
     select extract(epoch from clock_timestamp())::bigint - 30, id,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { testDatabase, type TestSql } from "../../support/database.ts";
-import { type ExplainedConnection, explainedConnection } from "./plans.ts";
+import { type ExplainedConnection, explainedConnection, stopAutovacuum } from "./plans.ts";
 
 const MANY = 50_000;
 const DUE = 4;
@@ -58,9 +58,7 @@ async function check({ sql, explain }: ExplainedConnection, due: number, when: s
 Deno.test("telling what is due reads what is due and no more, whatever the statistics say", async (t) => {
   await using database = await testDatabase();
   const { owner } = database;
-  for (const table of ["incident", "service", "service_state", "event", "delivery"]) {
-    await owner.unsafe(`alter table uptuple.${table} set (autovacuum_enabled = off)`);
-  }
+  await stopAutovacuum(owner);
   await owner`select uptuple.add_channel(name => 'ops', url => 'http://127.0.0.1:9/hook'), uptuple.set_reminders('ops', '10 minutes')`;
   await using early = await explainedConnection(database.url);
 
